@@ -21,7 +21,7 @@
 //   string, varchar         utf8, large utf8, utf8 view (not checked to be UTF-8)
 //   binary                  the same, and binary, large binary, binary view, fixed-size binary
 //   fixed(n), uuid          fixed-size binary of n or 16 bytes; the extension type arrow.uuid
-//   any nullable column     null
+//   any nullable column     null, and each type of which all values are null
 //
 // Lists, structs and maps fill the columns of nested records.
 // They also fill columns with levels (cfile/levels.h) in a schema without a tree of records.

@@ -1,7 +1,6 @@
 // Consecutive rows of a column, as scans return them.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "encodings/core/assert.h"
+#include "encodings/core/export.h"
+#include "encodings/core/lane.h"
 
 namespace cfile {
 
@@ -101,99 +101,146 @@ struct OwnedType<std::string_view> {
 template <typename T>
 using Owned = typename internal::OwnedType<T>::type;
 
+namespace internal {
+
+// Batch and LevelBatch without the type of the values, for code that only moves them. As and Of
+// convert from and to a batch of the same memory; T is the type of the values.
+struct AnyBatch {
+  const void* values = nullptr;
+  size_t count = 0;
+  const uint8_t* validity = nullptr;
+  uint64_t null_count = 0;
+  uint64_t first_ordinal = 0;
+
+  size_t size() const { return count; }
+  bool empty() const { return count == 0; }
+  bool IsValid(size_t i) const {
+    return validity == nullptr || (validity[i / 8] >> (i % 8) & 1) != 0;
+  }
+  template <typename T>
+  Batch<T> As() const {
+    return {{static_cast<const T*>(values), count}, validity, null_count, first_ordinal};
+  }
+  template <typename T>
+  static AnyBatch Of(const Batch<T>& batch) {
+    return {batch.values.data(), batch.size(), batch.validity, batch.null_count,
+            batch.first_ordinal};
+  }
+};
+struct AnyLevelBatch {
+  uint64_t first_record = 0;
+  size_t num_records = 0;
+  size_t num_entries = 0;
+  std::span<const uint16_t> repetition = {};
+  std::span<const uint16_t> definition = {};
+  encodings::ValueSpan values = {};
+
+  bool empty() const { return num_entries == 0; }
+  template <typename T>
+  LevelBatch<T> As() const {
+    return {first_record, num_records, num_entries, repetition, definition, values.As<T>()};
+  }
+  template <typename T>
+  static AnyLevelBatch Of(const LevelBatch<T>& batch) {
+    return {batch.first_record, batch.num_records, batch.num_entries,
+            batch.repetition,   batch.definition,  batch.values};
+  }
+};
+
+// Implements OwnedBatch, whose comments say more, for values of `lane`.
+class CFILE_EXPORT OwnedValues {
+ public:
+  explicit OwnedValues(encodings::Lane lane) : lane_(lane) {}
+  OwnedValues(OwnedValues&& other) noexcept;
+  OwnedValues& operator=(OwnedValues&& other) noexcept;
+  ~OwnedValues();
+
+  encodings::Lane lane() const { return lane_; }
+  size_t size() const { return size_; }
+  // The size() values.
+  void* data() { return values_.get(); }
+  AnyBatch batch() const;
+  void Reset(size_t size);
+  void Append(const AnyBatch& batch);
+  // Copies the bytes of a string, and returns the copy.
+  std::string_view Copy(std::string_view value);
+  void SetNull(size_t i) {
+    validity_[i / 8] = static_cast<uint8_t>(validity_[i / 8] & ~(1 << (i % 8)));
+    ++null_count_;
+  }
+  // Copies row i of `rows`, which have the lane of this object, into row place(i). Preconditions:
+  // place(i) < size(); the row is as Reset has left it.
+  template <typename Place>
+  void SetEach(const AnyBatch& rows, const Place& place) {
+    if (lane_ == encodings::Lane::kBytes) {
+      const Batch<std::string_view> strings = rows.As<std::string_view>();
+      for (size_t i = 0; i < rows.count; ++i) {
+        if (!rows.IsValid(i)) continue;
+        static_cast<std::string_view*>(data())[place(i)] = Copy(strings.values[i]);
+      }
+    } else {
+      encodings::VisitWidth(lane_, [&](auto width) {
+        const auto* from = static_cast<const uint8_t*>(rows.values);
+        auto* const to = static_cast<uint8_t*>(data());
+        for (size_t i = 0; i < rows.count; ++i, from += width) {
+          if (rows.IsValid(i)) std::memcpy(to + place(i) * width, from, width);
+        }
+      });
+    }
+    if (rows.validity == nullptr) return;
+    for (size_t i = 0; i < rows.count; ++i) {
+      if (!rows.IsValid(i)) SetNull(place(i));
+    }
+  }
+
+ private:
+  encodings::Lane lane_;
+  std::unique_ptr<std::byte[]> values_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;  // in values
+  std::vector<uint8_t> validity_;
+  uint64_t null_count_ = 0;
+  std::vector<std::unique_ptr<char[]>> chunks_;  // the bytes of the strings
+  std::span<char> chunk_free_;                   // the unused rest of the last chunk
+};
+
+}  // namespace internal
+
 // Rows that own their memory. Cursor::Take fills such a batch. A batch that is filled again reuses
 // its memory. Movable; an object that was moved from may only be destroyed or assigned to.
 // Thread-compatible.
 template <typename T>
 class OwnedBatch {
  public:
-  size_t size() const { return size_; }
+  size_t size() const { return values_.size(); }
 
   // The rows. The view is valid until the next change of this object. The view's first_ordinal is
   // not set.
-  Batch<T> batch() const {
-    return {.values = {values_.get(), size_},
-            .validity = null_count_ == 0 ? nullptr : validity_.data(),
-            .null_count = null_count_};
-  }
+  Batch<T> batch() const { return values_.batch().template As<T>(); }
 
   // Makes `size` rows with the value T{}, none of them null.
-  void Reset(size_t size) {
-    if (size > capacity_) {
-      values_ = std::make_unique<T[]>(size);
-      capacity_ = size;
-    } else {
-      std::fill_n(values_.get(), size, T{});
-    }
-    size_ = size;
-    validity_.assign((size + 7) / 8, 0xff);
-    null_count_ = 0;
-    chunks_.clear();
-    chunk_free_ = {};
-  }
+  void Reset(size_t size) { values_.Reset(size); }
 
   // Appends copies of the rows of `batch`, which must not be rows of this object.
-  void Append(const Batch<T>& batch) {
-    const size_t begin = size_;
-    const size_t end = begin + batch.size();
-    CFILE_ASSERT(batch.empty() || batch.values.data() != values_.get());
-    validity_.resize((end + 7) / 8, 0xff);
-    if (end > capacity_) {
-      const size_t capacity = std::max(end, 2 * capacity_);
-      auto values = std::make_unique<T[]>(capacity);
-      std::copy_n(values_.get(), begin, values.get());
-      values_ = std::move(values);
-      capacity_ = capacity;
-    }
-    for (size_t i = 0; i < batch.size(); ++i) {
-      if (batch.IsValid(i)) {
-        Set(begin + i, batch.values[i]);
-      } else {
-        values_[begin + i] = T{};
-        SetNull(begin + i);
-      }
-    }
-    size_ = end;
-  }
+  void Append(const Batch<T>& batch) { values_.Append(internal::AnyBatch::Of(batch)); }
 
   // Copies `value` into row i, including the bytes of a string. Preconditions: i < size(); the row
   // has not been set since Reset.
   void Set(size_t i, const T& value) {
     if constexpr (std::is_same_v<T, std::string_view>) {
-      values_[i] = Copy(value);
+      static_cast<T*>(values_.data())[i] = values_.Copy(value);
     } else {
-      values_[i] = value;
+      static_cast<T*>(values_.data())[i] = value;
     }
   }
   // Makes row i null. Preconditions as for Set.
-  void SetNull(size_t i) {
-    validity_[i / 8] = static_cast<uint8_t>(validity_[i / 8] & ~(1 << (i % 8)));
-    ++null_count_;
-  }
+  void SetNull(size_t i) { values_.SetNull(i); }
+
+  // The same rows without their type, for the library.
+  internal::OwnedValues& untyped() { return values_; }
 
  private:
-  static constexpr size_t kChunkBytes = 64 * 1024;
-
-  std::string_view Copy(std::string_view value) {
-    if (value.empty()) return {};
-    if (value.size() > chunk_free_.size()) {
-      const size_t chunk_bytes = std::max(value.size(), kChunkBytes);
-      chunks_.push_back(std::unique_ptr<char[]>(new char[chunk_bytes]));
-      chunk_free_ = {chunks_.back().get(), chunk_bytes};
-    }
-    char* copy = chunk_free_.data();
-    std::memcpy(copy, value.data(), value.size());
-    chunk_free_ = chunk_free_.subspan(value.size());
-    return {copy, value.size()};
-  }
-
-  std::unique_ptr<T[]> values_;
-  size_t size_ = 0;
-  size_t capacity_ = 0;
-  std::vector<uint8_t> validity_;
-  uint64_t null_count_ = 0;
-  std::vector<std::unique_ptr<char[]>> chunks_;  // the bytes of the strings
-  std::span<char> chunk_free_;                   // the unused rest of the last chunk
+  internal::OwnedValues values_{encodings::LaneOf<T>()};
 };
 
 // The maximum number of rows in a batch.

@@ -157,9 +157,10 @@ CFILE_EXPORT absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(
 CFILE_EXPORT std::unique_ptr<Sink> NewMemorySink(std::vector<uint8_t>* bytes,
                                                  std::string name = "memory");
 
-// True if `name`, a file name without a folder, is that of a temporary file of NewFileSink. A
-// killed process may leave such files. The name is .NAME.PROCESS-NUMBER.cfile-tmp; PROCESS and
-// NUMBER are decimal numbers.
+// True if `name`, a file name without a folder, is that of a temporary file of NewFileSink. If a
+// process is killed, such files may remain. The name is `.NAME.PROCESS-NUMBER.cfile-tmp`: NAME is
+// the name of the file to write (its first 200 bytes), PROCESS is the id of the process, and NUMBER
+// counts the temporary files of this process.
 CFILE_EXPORT bool IsTemporaryFileName(const std::string& name);
 
 }  // namespace cfile

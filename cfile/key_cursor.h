@@ -62,10 +62,9 @@ class CFILE_EXPORT KeyCursor {
 
  private:
   friend class TableReader;
-  class CFILE_HIDDEN Impl;
-  explicit KeyCursor(std::unique_ptr<Impl> impl);
+  explicit KeyCursor(std::unique_ptr<internal::KeyMerge> cursor);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<internal::KeyMerge> impl_;
 };
 
 }  // namespace cfile

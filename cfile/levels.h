@@ -42,13 +42,9 @@
 
 namespace cfile {
 
-namespace encodings {
-class Dictionary;
-}  // namespace encodings
 namespace internal {
-struct CopiedBlock;
-template <typename W>
-class TypedColumnWriter;
+class AnyWriter;
+class LevelFileCursor;
 }  // namespace internal
 
 // Writes one leaf column into one file. LevelLimits (cfile/types.h) gives the maximum levels and
@@ -115,15 +111,10 @@ class CFILE_EXPORT LevelWriter {
   size_t memory_usage_bytes() const;
 
  private:
-  class CFILE_HIDDEN Impl;
-  template <typename W>
-  friend class internal::TypedColumnWriter;
-  explicit LevelWriter(std::unique_ptr<Impl> impl);
-  bool Takes(const internal::CopiedBlock& block) const;
-  absl::Status CopyBlock(const internal::CopiedBlock& block);
-  bool AdoptDictionary(const encodings::Dictionary& dictionary, std::vector<uint32_t>& codes);
+  LevelWriter(std::unique_ptr<internal::AnyWriter> writer, const LevelLimits& limits);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<internal::AnyWriter> impl_;
+  LevelLimits limits_;
 };
 
 // A position in a leaf column; Reader::NewLevelCursor makes one. Different threads may use a
@@ -172,10 +163,9 @@ class CFILE_EXPORT LevelCursor {
 
  private:
   friend class Reader;
-  class CFILE_HIDDEN Impl;
-  explicit LevelCursor(std::unique_ptr<Impl> impl);
+  explicit LevelCursor(std::unique_ptr<internal::LevelFileCursor> cursor);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<internal::LevelFileCursor> impl_;
 };
 
 }  // namespace cfile

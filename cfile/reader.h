@@ -33,6 +33,7 @@ namespace cfile {
 namespace internal {
 class FileReader;
 class ReaderAccess;
+class ValueCursor;
 
 // Implements SeekToPrefix of the cursors.
 template <typename C>
@@ -148,10 +149,9 @@ class CFILE_EXPORT Cursor {
  private:
   friend class Reader;
   friend class internal::ReaderAccess;
-  class CFILE_HIDDEN Impl;
-  explicit Cursor(std::unique_ptr<Impl> impl);
+  explicit Cursor(std::unique_ptr<internal::ValueCursor> cursor);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<internal::ValueCursor> impl_;
 };
 
 // An open file. Immutable and thread-safe. A copy is another handle on the same open file. The file

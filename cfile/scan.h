@@ -18,6 +18,10 @@
 
 namespace cfile {
 
+namespace internal {
+class ValueScan;
+}  // namespace internal
+
 // What a scan has done so far. Each data block with rows in the scanned range is counted once, as
 // read or as skipped. A skipped block is counted for the first reason that excluded it.
 struct ScanCounters {
@@ -81,10 +85,9 @@ class CFILE_EXPORT Scan {
  private:
   friend class Reader;
   friend class internal::ReaderAccess;
-  class CFILE_HIDDEN Impl;
-  explicit Scan(std::unique_ptr<Impl> impl);
+  explicit Scan(std::unique_ptr<internal::ValueScan> scan);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<internal::ValueScan> impl_;
 };
 
 }  // namespace cfile

@@ -37,6 +37,9 @@ namespace cfile {
 
 class TableReader;
 namespace internal {
+class KeyMerge;
+class TableLevels;
+class TableValues;
 class TableWriterAccess;
 }  // namespace internal
 
@@ -258,6 +261,11 @@ class CFILE_EXPORT TableReader {
   // that does not match its row as damage.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
+  // Reads the copy of the part's description, from which Repair (cfile/table_repair.h) rebuilds a
+  // lost table.cft. Reports a damaged or missing copy as damage. Reports nothing if an earlier
+  // version of this library wrote the part, without a copy, or if the storage cannot list files.
+  VerifyReport VerifyCopy(size_t part) const;
+
   // Returns a cursor over all parts of a column without levels, at ordinal 0.
   // A cursor of the key index can search for compound keys. But it cannot seek to an ordinal
   // other than 0. The function opens no files. The cursor opens a file when it needs the file.
@@ -305,12 +313,9 @@ class CFILE_EXPORT TableReader {
   absl::StatusOr<std::vector<OrdinalRange>> Split(size_t column, size_t max_ranges) const;
 
  private:
-  template <typename T>
-  friend class TableCursor;
-  template <typename T>
-  friend class TableLevelCursor;
-  template <typename T>
-  friend class KeyCursor;
+  friend class internal::KeyMerge;
+  friend class internal::TableLevels;
+  friend class internal::TableValues;
   friend class TableWriter;
   class CFILE_HIDDEN Impl;
   explicit TableReader(std::shared_ptr<const Impl> impl);
@@ -386,10 +391,9 @@ class CFILE_EXPORT TableCursor {
 
  private:
   friend class TableReader;
-  class CFILE_HIDDEN Impl;
-  explicit TableCursor(std::unique_ptr<Impl> impl);
+  explicit TableCursor(std::unique_ptr<internal::TableValues> cursor);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<internal::TableValues> impl_;
 };
 
 // A position in a column of a table: a LevelCursor that reads the parts as if they were one file.
@@ -416,10 +420,9 @@ class CFILE_EXPORT TableLevelCursor {
 
  private:
   friend class TableReader;
-  class CFILE_HIDDEN Impl;
-  explicit TableLevelCursor(std::unique_ptr<Impl> impl);
+  explicit TableLevelCursor(std::unique_ptr<internal::TableLevels> cursor);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<internal::TableLevels> impl_;
 };
 
 }  // namespace cfile

@@ -28,6 +28,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -42,6 +43,7 @@
 #include "cfile/options.h"
 #include "cfile/schema.h"
 #include "cfile/storage.h"
+#include "cfile/table.h"
 #include "cfile/types.h"
 #include "encodings/core/export.h"
 
@@ -101,6 +103,28 @@ CFILE_EXPORT absl::Status ReorderColumns(const TableLocation& table,
 // Other errors as TableReader::OpenColumn, Cursor::Next and Writer.
 CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_view name,
                                       const ColumnType& type, const WriterOptions& options = {});
+
+// Appends the rows of another table as a new part, and changes the columns of `table` so that the
+// rows fit. All is one commit. After an error the table is as it was. Columns are found by name:
+//
+// - A column that gets a null becomes nullable. A column that `rows` lacks gets nulls.
+// - A column gets a wider type (WidenColumn), or the smallest signed type that holds both types.
+// - An integer column and double become double, if all integers are equal to a double. Integers
+//   and float become double, too. An integer of `rows` may also be stored in a double column.
+// - A column that only `rows` have is added after all others. It is null in all older rows.
+// - A column of `rows` that has only nulls fits each type.
+//
+// A column that sorts the rows gets no nulls. The rows must be in the order of the table.
+// Writes new files of the columns that change, in all parts, as WidenColumn does.
+// `options`: returns the options of the files of a column. Value indexes are those of the table.
+// The first call has a column without a name, for the limits of table.cft.
+//
+// Returns a sentence for each change. kInvalidArgument: the rows do not fit. kUnimplemented: `rows`
+// or the table holds nested records. (AppendTable and WidenColumn take records without groups and
+// lists.) kAborted, and other errors: as WidenColumn and TableWriter.
+CFILE_EXPORT absl::StatusOr<std::vector<std::string>> AppendTable(
+    const TableLocation& table, const TableReader& rows,
+    const std::function<WriterOptions(const ColumnSchema&)>& options);
 
 // Writes new columns of a table, or new values of its columns. Each column needs one value for
 // each row that the table has when the writer begins, in the order of the rows.

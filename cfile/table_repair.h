@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -20,16 +21,21 @@
 namespace cfile {
 
 struct RepairOptions {
-  // Whether to read all values of all parts, and to recover what can be read of damaged columns
-  // (cfile/salvage.h).
+  // Whether to recover what can be read of damaged columns (cfile/salvage.h).
   // The rows that can be read in all columns become a new part, which replaces the damaged part.
-  // If false, Repair leaves out a part if one of its files is missing or cannot be opened.
+  // A part of which no row can be read stays as it is.
   bool salvage = false;
+  // With `salvage`: whether lost values become null, so that their rows stay.
+  // A row stays if its lost values are in nullable columns, and at least one of its values can be
+  // read. Not for columns by which rows are sorted, nor for columns inside of groups of records.
+  bool null_lost = false;
+  // Whether to leave damaged parts out of the table; with `salvage`, only the parts of which no row
+  // can be read. If false, damaged parts stay, and reading their damaged columns gives errors.
+  bool drop_damaged = false;
   // Whether to rebuild table.cft from the parts although it is sound.
-  // This brings back parts that an earlier Repair left out, if their files still exist.
+  // This brings back the parts that an earlier Repair left out, until CollectGarbage removes them.
   bool force = false;
-  // Whether to change nothing.
-  // The report then says what Repair would do. It does not say how many rows would be salvaged.
+  // Whether to change nothing. The report then says the same, except kept_as, as without dry_run.
   bool dry_run = false;
   // Limits for table.cft and the copies, and for the files of the columns.
   ReaderOptions reader = {};
@@ -38,44 +44,48 @@ struct RepairOptions {
 // What Repair found out about one part. A plain value.
 struct RepairedPart {
   enum class State : uint8_t {
-    kKept,         // is in the table
-    kSalvaged,     // a new part with the remaining rows has replaced it (dry run: would replace it)
-    kDamaged,      // files are damaged or missing, and the part is left out
+    kKept,      // is in the table
+    kSalvaged,  // a new part with the remaining rows has replaced it (dry run: would replace it)
+    kDamaged,   // is in the table, but files are damaged or missing
+    // Is not in the table, because this Repair or an earlier one has left it out. Its files are
+    // still there. With `force`, Repair brings it back.
+    kLeftOut,
     kDropped,      // was dropped or replaced
     kUncommitted,  // its writer has failed to publish the part
-    // No copy of its description can be read, so the part is left out. Its writer has not finished,
+    // No copy of its description can be used, so the part is left out. Its writer has not finished,
     // the copy is damaged, or an earlier version of this library wrote the part.
     kUnknown,
   };
   std::string name;
   State state = State::kKept;
-  uint64_t num_rows = 0;  // 0 for kUnknown
-  uint64_t lost_rows =
-      0;               // the rows of a kSalvaged or kDamaged part that are no longer in the table
-  std::string reason;  // why it is damaged, dropped, uncommitted or unknown
+  uint64_t num_rows = 0;   // 0 if no copy can be read
+  uint64_t lost_rows = 0;  // its rows that the table lacks, unless it was dropped or not committed
+  std::string reason;      // why it is not kKept
+  // With null_lost: the columns of a kSalvaged part in which values have become null, and how many.
+  std::vector<std::pair<std::string, uint64_t>> lost_values = {};
 };
 CFILE_EXPORT std::string_view NameOf(RepairedPart::State state);  // "kept", "salvaged", ...
 
 struct CFILE_EXPORT RepairReport {
-  // Describes the damage of table.cft or its chunks. Empty: there is no damage.
+  // Describes the damage of table.cft, its chunks or the copies. Empty: there is no damage.
   std::string damage;
-  // First the parts of the table in order.
-  // If table.cft was not sound, the other parts that have files follow.
+  // First the parts of the table in order. Then the parts that an earlier Repair has left out.
+  // If table.cft was not sound, or with `force`, all other parts that have files follow, too.
   std::vector<RepairedPart> parts;
   // Whether Repair has committed changes. In a dry run: whether Repair would commit changes.
   bool changed = false;
-  // The numbers of parts and rows that the table has after Repair.
-  // In a dry run: the numbers that it would have, without the rows of parts that would be salvaged.
+  // The numbers of parts and rows that the table has after Repair, with those of damaged parts.
   uint64_t num_parts = 0;
   uint64_t num_rows = 0;
   // The file in the table's directory that holds the bytes of the damaged table.cft; empty: none.
   std::string kept_as;
 
-  // True if no part is damaged, salvaged or unknown.
+  // True if no part is damaged, salvaged, left out or unknown.
   bool complete() const;
 };
 
-// Repairs a table. If table.cft, its chunks and all files are sound, changes nothing.
+// Repairs a table. Reads all values of all parts, and checks them as TableReader::VerifyColumn
+// does. If table.cft, its chunks, the copies and all files are sound, changes nothing.
 //
 // If table.cft or a chunk is damaged or missing, Repair rebuilds table.cft.
 // (A chunk is a file that describes older parts.) Repair uses all parts that the readable rest of
@@ -91,19 +101,26 @@ struct CFILE_EXPORT RepairReport {
 // The same is true for an interrupted drop. An interrupted change of columns
 // (cfile/table_columns.h) counts only if it has reached all parts.
 //
-// The files of parts that are left out stay, without a mark, until CollectGarbage removes them.
+// If table.cft is sound, but a part has no copy that can be read, Repair writes the copy again.
+//
+// A part leaves the table only if the caller asks for this (RepairOptions), or if no description of
+// the part can be read. The files of such parts stay unchanged until CollectGarbage removes them.
+// Until then, each later report names these parts.
 //
 // Programs may read the table during Repair. Programs that have the table open keep their parts.
 // If a writer appends during Repair, the writer or Repair may return kAborted.
 //
-// Memory: that of the descriptions of all parts.
-// With `salvage`, also that of a TableWriter, of Verify and of Salvage.
+// Memory: that of the descriptions of all parts, and that of Verify.
+// With `salvage`, also that of a TableWriter and of Salvage. A damaged part is then salvaged twice:
+// first without writing anything, to find out how many rows it has.
 //
 // kNotFound: there is no table.cft and no part.
 // kDataLoss: no part has a readable copy, so table.cft cannot be rebuilt.
 // kAborted: another program has committed during Repair. Then call Repair again.
 // kOutOfRange, kUnimplemented: table.cft or a copy exceeds a limit or needs an unknown feature.
 // The file may be intact. Other errors: those of the storage, and of TableWriter with `salvage`.
+// If the storage returns an error for a file of a column, Repair returns this error with `salvage`
+// or `drop_damaged`. Without these options, Repair reports the part as kDamaged.
 // If Repair cannot salvage a part because of an error, it has salvaged the parts before this part.
 CFILE_EXPORT absl::StatusOr<RepairReport> Repair(const TableLocation& table,
                                                  const RepairOptions& options = {});

@@ -105,12 +105,12 @@ class CFILE_EXPORT TableBatch {
   // the order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: not
   // empty(); column < the number of columns; the column holds T and has no levels.
   template <typename T, typename = IfValueType<T>>
-  const Batch<T>& column(size_t column) const;
+  Batch<T> column(size_t column) const;
   // The entries of a column with levels (ColumnSchema::has_levels): num_rows() records.
   // The result's first_record is not set.
   // Preconditions: not empty(); column < the number of columns; the column holds T and has levels.
   template <typename T, typename = IfValueType<T>>
-  const LevelBatch<T>& levels(size_t column) const;
+  LevelBatch<T> levels(size_t column) const;
 
  private:
   friend class TableScan;

@@ -28,13 +28,8 @@
 
 namespace cfile {
 
-namespace encodings {
-class Dictionary;
-}  // namespace encodings
 namespace internal {
-struct CopiedBlock;
-template <typename W>
-class TypedColumnWriter;
+class AnyWriter;
 }  // namespace internal
 
 // Writes values of type T; cfile/types.h says which T each ColumnType takes. Movable; a writer that
@@ -132,16 +127,10 @@ class CFILE_EXPORT Writer {
   size_t memory_usage_bytes() const;
 
  private:
-  template <typename W>
-  friend class internal::TypedColumnWriter;
-  class CFILE_HIDDEN Impl;
-  explicit Writer(std::unique_ptr<Impl> impl);
-  bool Takes(const internal::CopiedBlock& block) const;
-  absl::Status CopyBlock(const internal::CopiedBlock& block);
-  bool AdoptDictionary(const encodings::Dictionary& dictionary, std::vector<uint32_t>& codes);
+  explicit Writer(std::unique_ptr<internal::AnyWriter> writer);
   absl::Status AppendBatch(const Batch<T>& batch);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<internal::AnyWriter> impl_;
 };
 
 }  // namespace cfile

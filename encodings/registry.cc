@@ -290,6 +290,16 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, 
   return decoder;
 }
 
+absl::StatusOr<std::unique_ptr<AnyBlockDecoder>> MakeAnyDecoder(Encoding encoding,
+                                                                PhysicalType type,
+                                                                const DecoderOptions& options) {
+  return VisitPhysicalType(
+      type,
+      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<AnyBlockDecoder>> {
+        return MakeDecoder<T>(encoding, type, options);
+      });
+}
+
 absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encoding,
                                                                  PhysicalType type,
                                                                  uint32_t type_length,

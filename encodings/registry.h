@@ -85,6 +85,8 @@ CFILE_EXPORT absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(
 template <typename T>
 CFILE_EXPORT absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(
     Encoding encoding, PhysicalType type, const DecoderOptions& options);
+CFILE_EXPORT absl::StatusOr<std::unique_ptr<AnyBlockDecoder>> MakeAnyDecoder(
+    Encoding encoding, PhysicalType type, const DecoderOptions& options);
 
 // Decodes the dictionary of a file's blocks from `bytes`, which BlockEncoder::FinishDictionary
 // appended. The values are copied: `bytes` need not outlive the call. The dictionary is immutable

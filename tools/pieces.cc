@@ -131,7 +131,8 @@ class PieceRunner {
       ++lanes_[task.step - 1].next_piece;
       --slot.lanes_left;
     }
-    while (finished_ < taken_) {
+    // After an error of finish, which counts as one of the first task, no piece is finished.
+    while (finished_ < taken_ && Task{} < failed_) {
       const Slot& oldest = slots_[SlotOf(finished_)];
       if (!oldest.parsed || oldest.lanes_left > 0) return;
       status = Guarded([&] { return work_.finish(SlotOf(finished_)); });

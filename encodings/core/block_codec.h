@@ -24,6 +24,7 @@
 #include "encodings/core/encoding.h"
 #include "encodings/core/export.h"
 #include "encodings/core/key_order.h"
+#include "encodings/core/lane.h"
 #include "encodings/core/lower_bound.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/physical_type.h"
@@ -186,17 +187,13 @@ struct DecoderOptions {
   std::shared_ptr<const Dictionary> dictionary;
 };
 
-// Encodes values of type T into blocks.
-template <typename T>
-class CFILE_EXPORT BlockEncoder {
+// Encodes values into blocks: the interface without the type of the values.
+class CFILE_EXPORT AnyBlockEncoder {
  public:
-  virtual ~BlockEncoder() = default;
+  virtual ~AnyBlockEncoder() = default;
 
-  // Copies values from the front of `values` into the block until the block is full or no value is
-  // left. Returns how many values it took: at least one, unless the block is full or `values` is
-  // empty. Preconditions: each value of kFixedBytes has type_length bytes; the values of a block
-  // take less than 2^32 bytes.
-  virtual size_t Append(std::span<const T> values) = 0;
+  // BlockEncoder::Append for values of the encoder's type.
+  virtual size_t AppendAny(ValueSpan values) = 0;
 
   // True if the block takes no more values: call Finish. A block without values is never full.
   virtual bool full() const = 0;
@@ -235,6 +232,19 @@ class CFILE_EXPORT BlockEncoder {
   virtual bool FinishDictionary(ByteWriter& /*out*/) { return false; }
 };
 
+// Encodes values of type T.
+template <typename T>
+class CFILE_EXPORT BlockEncoder : public AnyBlockEncoder {
+ public:
+  // Copies values from the front of `values` into the block until the block is full or no value is
+  // left. Returns how many values it took: at least one, unless the block is full or `values` is
+  // empty. Preconditions: each value of kFixedBytes has type_length bytes; the values of a block
+  // take less than 2^32 bytes.
+  virtual size_t Append(std::span<const T> values) = 0;
+
+  size_t AppendAny(ValueSpan values) final { return Append(values.As<T>()); }
+};
+
 // The position of the first value that is not less than a key.
 struct LowerBound {
   uint32_t position = 0;  // count() if all values are less
@@ -255,10 +265,12 @@ inline constexpr size_t kMaxBatchValues = 65536;
 // Memory: a decoder's buffers take at most a small multiple of the block's bytes plus the values of
 // one batch (kMaxBatchValues). A count in a block never makes a decoder allocate more than the
 // block's bytes justify. A decoder reads no byte outside the block.
-template <typename T>
-class CFILE_EXPORT BlockDecoder {
+//
+// AnyBlockDecoder is the interface without the type of the values. A `void*` and a ValueSpan have
+// values of the block's type.
+class CFILE_EXPORT AnyBlockDecoder {
  public:
-  virtual ~BlockDecoder() = default;
+  virtual ~AnyBlockDecoder() = default;
 
   // Opens `block`. Its bytes, its skip table and its seek index must stay valid and unchanged until
   // the next Open or the end of the decoder. If the layout allows it, the time does not depend on
@@ -281,13 +293,6 @@ class CFILE_EXPORT BlockDecoder {
     return absl::OkStatus();
   }
 
-  // Decodes the next values into the front of `out` and returns how many: at least 1, unless `out`
-  // is empty or no value is left, and at most out.size(). It returns fewer than possible only if
-  // the values' bytes would exceed the decoder's buffer. The next call on this decoder makes the
-  // views invalid. They are also invalid as soon as the block's bytes are. Precondition: out.size()
-  // <= kMaxBatchValues.
-  virtual absl::StatusOr<size_t> Read(std::span<T> out) = 0;
-
   // Strings only: decodes up to `max` of the next values, appends them to `out` and returns how
   // many.
   //
@@ -295,9 +300,61 @@ class CFILE_EXPORT BlockDecoder {
   // damaged; the next call then reports the damage. If values are left, returns 0 only if the next
   // value does not fit in `out`. kDataLoss: the next value is damaged; nothing is appended. Some
   // encodings decode values in groups (a vector, a miniblock, a chunk of lengths): there, damage in
-  // the next value's group has this effect. Preconditions: T is std::string_view; max <=
+  // the next value's group has this effect. Preconditions: the values are strings; max <=
   // kMaxBatchValues.
-  virtual absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out);
+  virtual absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) = 0;
+
+  // Like Read, but returns codes: indexes into DictionaryValues(). Precondition: DictionaryValues()
+  // is not empty.
+  virtual absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> /*out*/) {
+    CFILE_ASSERT(false && "not a block of codes");
+    return size_t{0};
+  }
+
+  // Builds a SeekIndex for the open block, which may take as long as decoding the block. Returns
+  // nullptr if seeks are fast without an index, or if the block is damaged; then position() is
+  // unchanged. Otherwise position() is unspecified, and this decoder does not use the index: open
+  // the block again with it.
+  virtual std::unique_ptr<const SeekIndex> BuildSeekIndex() { return nullptr; }
+
+  // The most values that ReadMatchesOfAny compares with.
+  static constexpr size_t kMostMatches = 8;
+
+  // The comments of BlockDecoder describe these functions: Read, Borrow, DictionaryValues,
+  // ReadMatches, ReadMatchesOfAny, SeekToKey, SeekToKeys, Gather. `out` has room for `count`
+  // values, or for one value for each position.
+  virtual absl::StatusOr<size_t> ReadAny(void* out, size_t count) = 0;
+  virtual ValueSpan BorrowAny(size_t max) = 0;
+  virtual ValueSpan AnyDictionaryValues() const = 0;
+  virtual absl::StatusOr<bool> ReadAnyMatches(const void* low, const void* high, size_t count,
+                                              uint8_t* bits) = 0;
+  virtual absl::StatusOr<bool> ReadAnyMatchesOfAny(ValueSpan wanted, size_t count,
+                                                   uint8_t* bits) = 0;
+  virtual absl::StatusOr<LowerBound> SeekToAnyKey(const void* key) = 0;
+  virtual absl::Status SeekToAnyKeys(ValueSpan keys, std::span<LowerBound> bounds) = 0;
+  virtual absl::Status GatherAny(std::span<const uint32_t> positions, void* out) = 0;
+
+ protected:
+  // Returns how many values are left to read, at most `max`.
+  size_t Left(size_t max) const { return std::min<size_t>(max, count_ - position_); }
+
+  uint32_t count_ = 0;
+  uint32_t first_ordinal_ = 0;
+  uint32_t position_ = 0;
+};
+
+// A decoder of values of type T.
+template <typename T>
+class CFILE_EXPORT BlockDecoder : public AnyBlockDecoder {
+ public:
+  // Decodes the next values into the front of `out` and returns how many: at least 1, unless `out`
+  // is empty or no value is left, and at most out.size(). It returns fewer than possible only if
+  // the decoder's buffer has no room for the bytes of more strings. Strings in `out` point to the
+  // buffer or to the block's bytes: they are valid until the next call on this decoder, and only
+  // while the block's bytes are. Precondition: out.size() <= kMaxBatchValues.
+  virtual absl::StatusOr<size_t> Read(std::span<T> out) = 0;
+
+  absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override;
 
   // Returns up to `max` of the next values in place, without copying them, and moves past them.
   // Returns an empty span if the values are not available in place: use Read. The values become
@@ -307,13 +364,6 @@ class CFILE_EXPORT BlockDecoder {
   // The dictionary's values, indexed by code, if this is a block of codes; empty otherwise. Valid
   // as long as the dictionary.
   virtual std::span<const T> DictionaryValues() const { return {}; }
-
-  // Like Read, but returns codes: indexes into DictionaryValues(). Precondition: DictionaryValues()
-  // is not empty.
-  virtual absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> /*out*/) {
-    CFILE_ASSERT(false && "not a block of codes");
-    return size_t{0};
-  }
 
   // Compares the next `count` values with the range from `low` to `high` in their encoded form, and
   // moves past them. Sets bit i % 8 of bits[i / 8] to 1 if low <= value i <= high, otherwise to 0.
@@ -328,7 +378,6 @@ class CFILE_EXPORT BlockDecoder {
 
   // Does the same, but sets the bit of a value to 1 if the value is one of `wanted`. Preconditions:
   // also 1 <= wanted.size() <= kMostMatches.
-  static constexpr size_t kMostMatches = 8;
   virtual absl::StatusOr<bool> ReadMatchesOfAny(std::span<const T> /*wanted*/, size_t /*count*/,
                                                 uint8_t* /*bits*/) {
     return false;
@@ -349,26 +398,35 @@ class CFILE_EXPORT BlockDecoder {
   // ascend (equal ones are allowed) and are less than count().
   virtual absl::Status Gather(std::span<const uint32_t> positions, std::span<T> out);
 
-  // Builds a SeekIndex for the open block, which may take as long as decoding the block. Returns
-  // nullptr if seeks are fast without an index, or if the block is damaged; then position() is
-  // unchanged. Otherwise position() is unspecified, and this decoder does not use the index: open
-  // the block again with it.
-  virtual std::unique_ptr<const SeekIndex> BuildSeekIndex() { return nullptr; }
+  absl::StatusOr<size_t> ReadAny(void* out, size_t count) final {
+    return Read({static_cast<T*>(out), count});
+  }
+  ValueSpan BorrowAny(size_t max) final { return Borrow(max); }
+  ValueSpan AnyDictionaryValues() const final { return DictionaryValues(); }
+  absl::StatusOr<bool> ReadAnyMatches(const void* low, const void* high, size_t count,
+                                      uint8_t* bits) final {
+    return ReadMatches(*static_cast<const T*>(low), *static_cast<const T*>(high), count, bits);
+  }
+  absl::StatusOr<bool> ReadAnyMatchesOfAny(ValueSpan wanted, size_t count, uint8_t* bits) final {
+    return ReadMatchesOfAny(wanted.As<T>(), count, bits);
+  }
+  absl::StatusOr<LowerBound> SeekToAnyKey(const void* key) final {
+    return SeekToKey(*static_cast<const T*>(key));
+  }
+  absl::Status SeekToAnyKeys(ValueSpan keys, std::span<LowerBound> bounds) final {
+    return SeekToKeys(keys.As<T>(), bounds);
+  }
+  absl::Status GatherAny(std::span<const uint32_t> positions, void* out) final {
+    return Gather(positions, {static_cast<T*>(out), positions.size()});
+  }
 
  protected:
-  // Returns how many values are left to read, at most `max`.
-  size_t Left(size_t max) const { return std::min<size_t>(max, count_ - position_); }
-
   // Implements SeekToKey for decoders that can compare any value: value_at(i) returns value i.
   template <typename ValueAt>
   LowerBound SeekToKeyInPlace(const T& key, ValueAt&& value_at) {
     position_ = FindLowerBound(count_, [&](uint32_t i) { return KeyLess<T>(value_at(i), key); });
     return {position_, position_ < count_ && value_at(position_) == key};
   }
-
-  uint32_t count_ = 0;
-  uint32_t first_ordinal_ = 0;
-  uint32_t position_ = 0;
 };
 
 // Default: searches one key after another.

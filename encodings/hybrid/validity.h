@@ -8,6 +8,7 @@
 #include <span>
 
 #include "encodings/core/bytes.h"
+#include "encodings/core/lane.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/rle_hybrid.h"
 
@@ -78,13 +79,16 @@ class ValidityDecoder {
   uint32_t count_ = 0;
 };
 
-// Spreads packed values to their rows: out[i] becomes the next value of `present` if bit i of
-// `bits` is 1, else T{}. (So the bytes of a null never hold old data.) `present` holds as many
-// values as there are ones in the first `count` bits. Reads nothing after these values, and writes
-// nothing after out + count. Precondition: `present` and `out` do not overlap. T is a type of
-// CFILE_FOR_EACH_VALUE_TYPE.
+// Spreads packed values of `lane` to their rows: value i of `out` becomes the next value of
+// `present` if bit i of `bits` is 1, else zero bytes. (So the bytes of a null never hold old data.)
+// `present` holds as many values as there are ones in the first `count` bits. Reads nothing after
+// these values, and writes nothing after the first `count` values of `out`. Precondition: `present`
+// and `out` do not overlap.
+void SpreadValues(Lane lane, const void* present, const uint8_t* bits, size_t count, void* out);
 template <typename T>
-void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out);
+void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out) {
+  SpreadValues(LaneOf<T>(), present, bits, count, out);
+}
 
 // Does the same for bits: moves the first `present` bits of `bits` to the rows whose bit in `valid`
 // is 1, in place. The bits of the other rows become 0, and so do the unused bits of the last byte.
@@ -93,11 +97,15 @@ void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out);
 void SpreadBits(uint8_t* bits, const uint8_t* valid, size_t count, size_t present);
 
 // The reverse of SpreadValues: copies the values whose bit is 1 to the front of `present`, and
-// returns their number. The bit of values[i] is bit first + i of `bits`. `present` is unspecified
-// after the copied values. Preconditions: `present` has room for `count` values and does not
-// overlap `values`.
+// returns how many it copied. The bit of value i is bit first + i of `bits`. What `present` holds
+// after the copied values is unspecified. Preconditions: `present` has room for `count` values and
+// does not overlap `values`.
+size_t PackValues(Lane lane, const void* values, const uint8_t* bits, uint64_t first, size_t count,
+                  void* present);
 template <typename T>
-size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present);
+size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present) {
+  return PackValues(LaneOf<T>(), values, bits, first, count, present);
+}
 
 // Returns the position p of a bit that is 1, where p >= begin and exactly `rank` of the bits
 // [begin, p) are 1. Precondition: there is such a bit.

@@ -52,22 +52,26 @@ namespace cfile::encodings {
 HWY_EXPORT(Pack64x32);
 HWY_EXPORT(Pack64x64);
 
-template <typename T>
-size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present) {
+namespace {
+
+template <size_t kWidth>
+size_t PackBytes(const uint8_t* values, const uint8_t* bits, uint64_t first, size_t count,
+                 uint8_t* present) {
   const std::span<const uint8_t> packed(bits, static_cast<size_t>(PackedBytes(first + count, 1)));
-  T* to = present;
+  uint8_t* to = present;
   size_t i = 0;
-  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+  if constexpr (kWidth == 4 || kWidth == 8) {
     // At most `i` values were packed so far, so `present` has room for 64 more.
     for (; count - i >= 64; i += 64) {
       const uint64_t word = LoadBits(packed, first + i, 32) | LoadBits(packed, first + i + 32, 32)
                                                                   << 32;
-      if constexpr (sizeof(T) == 4) {
-        to += HWY_DYNAMIC_DISPATCH(Pack64x32)(reinterpret_cast<const uint32_t*>(values + i), word,
-                                              reinterpret_cast<uint32_t*>(to));
+      const uint8_t* const from = values + i * kWidth;
+      if constexpr (kWidth == 4) {
+        to += kWidth * HWY_DYNAMIC_DISPATCH(Pack64x32)(reinterpret_cast<const uint32_t*>(from),
+                                                       word, reinterpret_cast<uint32_t*>(to));
       } else {
-        to += HWY_DYNAMIC_DISPATCH(Pack64x64)(reinterpret_cast<const uint64_t*>(values + i), word,
-                                              reinterpret_cast<uint64_t*>(to));
+        to += kWidth * HWY_DYNAMIC_DISPATCH(Pack64x64)(reinterpret_cast<const uint64_t*>(from),
+                                                       word, reinterpret_cast<uint64_t*>(to));
       }
     }
   }
@@ -75,18 +79,23 @@ size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t c
     const auto taken = static_cast<int>(std::min<size_t>(count - i, kMaxBitsPerLoad));
     uint64_t word = LoadBits(packed, first + i, taken);
     // Copy every value; the next value overwrites a null.
-    for (const T* const end = values + i + taken; values + i < end; ++i, word >>= 1) {
-      *to = values[i];
-      to += word & 1;
+    for (const size_t end = i + static_cast<size_t>(taken); i < end; ++i, word >>= 1) {
+      std::memcpy(to, values + i * kWidth, kWidth);
+      to += kWidth * (word & 1);
     }
   }
-  return static_cast<size_t>(to - present);
+  return static_cast<size_t>(to - present) / kWidth;
 }
 
-#define CFILE_INSTANTIATE(T) \
-  template size_t PackValues<T>(const T*, const uint8_t*, uint64_t, size_t, T*);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
+}  // namespace
+
+size_t PackValues(Lane lane, const void* values, const uint8_t* bits, uint64_t first, size_t count,
+                  void* present) {
+  return VisitWidth(lane, [&](auto width) {
+    return PackBytes<width>(static_cast<const uint8_t*>(values), bits, first, count,
+                            static_cast<uint8_t*>(present));
+  });
+}
 
 }  // namespace cfile::encodings
 #endif  // HWY_ONCE

@@ -244,30 +244,25 @@ HWY_EXPORT(Spread8);
 HWY_EXPORT(Spread12);
 HWY_EXPORT(Spread16);
 
-template <typename T>
-void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out) {
+void SpreadValues(Lane lane, const void* present, const uint8_t* bits, size_t count, void* out) {
   // Nulls become zero bytes, which are T{} for every type.
-  const uint8_t* const from = reinterpret_cast<const uint8_t*>(present);
-  uint8_t* const to = reinterpret_cast<uint8_t*>(out);
-  if constexpr (sizeof(T) == 1) {
-    HWY_DYNAMIC_DISPATCH(Spread1)(from, bits, count, to);
-  } else if constexpr (sizeof(T) == 2) {
-    HWY_DYNAMIC_DISPATCH(Spread2)(from, bits, count, to);
-  } else if constexpr (sizeof(T) == 4) {
-    HWY_DYNAMIC_DISPATCH(Spread4)(from, bits, count, to);
-  } else if constexpr (sizeof(T) == 8) {
-    HWY_DYNAMIC_DISPATCH(Spread8)(from, bits, count, to);
-  } else if constexpr (sizeof(T) == 12) {
-    HWY_DYNAMIC_DISPATCH(Spread12)(from, bits, count, to);
-  } else {
-    static_assert(sizeof(T) == 16);
-    HWY_DYNAMIC_DISPATCH(Spread16)(from, bits, count, to);
+  const auto* const from = static_cast<const uint8_t*>(present);
+  auto* const to = static_cast<uint8_t*>(out);
+  switch (WidthOf(lane)) {
+    case 1:
+      return HWY_DYNAMIC_DISPATCH(Spread1)(from, bits, count, to);
+    case 2:
+      return HWY_DYNAMIC_DISPATCH(Spread2)(from, bits, count, to);
+    case 4:
+      return HWY_DYNAMIC_DISPATCH(Spread4)(from, bits, count, to);
+    case 8:
+      return HWY_DYNAMIC_DISPATCH(Spread8)(from, bits, count, to);
+    case 12:
+      return HWY_DYNAMIC_DISPATCH(Spread12)(from, bits, count, to);
+    default:
+      return HWY_DYNAMIC_DISPATCH(Spread16)(from, bits, count, to);
   }
 }
-
-#define CFILE_INSTANTIATE(T) template void SpreadValues<T>(const T*, const uint8_t*, size_t, T*);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings
 #endif  // HWY_ONCE

@@ -73,6 +73,19 @@ class PageEncoder {
   virtual size_t retained_bytes() const { return 0; }
 };
 
+// A page takes at most this many bytes in addition to its strings' own bytes: kWorstTextBytes for
+// each string, and kWorstPageBytes once.
+inline constexpr size_t kWorstTextBytes = 11;
+inline constexpr size_t kWorstPageBytes = 512;
+
+// Returns the limit for the bytes of strings in a block, plus kWorstTextBytes for each string. A
+// skip table takes at most a sixteenth of this limit in addition.
+inline size_t MostTextBytes(const EncoderOptions& options) {
+  if (options.whole_records) return SIZE_MAX;
+  const size_t page_bytes = options.max_block_size_bytes / 17 * 16;
+  return page_bytes - std::min(page_bytes, kWorstPageBytes);
+}
+
 // Collects the values of a block and encodes them as one page.
 template <typename T>
 class PageBlockEncoder final : public BlockEncoder<T> {
@@ -152,10 +165,6 @@ class PageBlockEncoder final : public BlockEncoder<T> {
   // A block collects values of at most this many times its target size. This bounds a writer's
   // memory.
   static constexpr uint64_t kMaxGrowth = 16;
-  // A page takes at most this many bytes in addition to its strings' own bytes: kWorstTextBytes for
-  // each string, and kWorstPageBytes once.
-  static constexpr size_t kWorstTextBytes = 11;
-  static constexpr size_t kWorstPageBytes = 512;
 
   // Returns the limit for the bytes of values in a block. A page of numbers takes less than twice
   // as many bytes as its values.
@@ -166,14 +175,6 @@ class PageBlockEncoder final : public BlockEncoder<T> {
     return std::max<uint64_t>(options.block_size_bytes,
                               std::min<uint64_t>(grown, options.max_block_size_bytes / 2));
   }
-  // Returns the limit for the bytes of strings in a block, plus kWorstTextBytes for each string. A
-  // skip table takes at most a sixteenth of this limit in addition.
-  static size_t MostTextBytes(const EncoderOptions& options) {
-    if (options.whole_records) return SIZE_MAX;
-    const size_t page_bytes = options.max_block_size_bytes / 17 * 16;
-    return page_bytes - std::min(page_bytes, kWorstPageBytes);
-  }
-
   // A growing array of values. Not a std::vector, because std::vector<bool> has no span.
   class Values {
    public:

@@ -250,6 +250,36 @@ TEST(Choice, ABlockWithoutCodesIsCompressed) {
   EXPECT_TRUE(uses_dictionary);
 }
 
+// A page of strings, or of int96, needs many bytes beside short values. If blocks may be only a
+// little larger than this, a block ends before the sample does.
+TEST(Choice, SamplesFitIntoTheSmallestBlocks) {
+  for (size_t largest = 600; largest < 1400; largest += 50) {
+    SCOPED_TRACE(largest);
+    const WriterOptions options{
+        .encoding = Encoding::kAuto, .block_size_bytes = 230, .max_block_size_bytes = largest};
+    std::vector<Int96> numbers;
+    std::vector<std::string> strings;
+    for (uint64_t i = 0; i < 2000; ++i) {
+      numbers.push_back(Int96(encodings::uint128_t{i / 300 * 0x9E3779B97F4A7C15u}));
+      strings.push_back(std::to_string(i / 300 * 1'000'003));
+    }
+    std::vector<uint8_t> of_numbers, of_strings;
+    auto first = Writer<Int96>::Create(NewMemorySink(&of_numbers), ColumnType::Int96(), options);
+    ASSERT_TRUE(first.ok()) << first.status();
+    ASSERT_EQ(first->Append(numbers), absl::OkStatus());
+    ASSERT_EQ(first->Finish(), absl::OkStatus());
+    EXPECT_EQ(Reader::Open(NewMemoryViewSource(of_numbers))->Read<Int96>()->size(), 2000u);
+    const std::vector<std::string_view> views(strings.begin(), strings.end());
+    auto second =
+        Writer<std::string_view>::Create(NewMemorySink(&of_strings), ColumnType::String(), options);
+    ASSERT_TRUE(second.ok()) << second.status();
+    ASSERT_EQ(second->Append(views), absl::OkStatus());
+    ASSERT_EQ(second->Finish(), absl::OkStatus());
+    EXPECT_EQ(Reader::Open(NewMemoryViewSource(of_strings))->Read<std::string_view>()->size(),
+              2000u);
+  }
+}
+
 // The cost of the trials: what they encode and compress, beside the bytes of the values.
 template <typename T>
 uint64_t TrialCost(PhysicalType type, Goal goal, size_t count,

@@ -128,12 +128,12 @@ absl::Status AppendBlock(const ColumnType& type, Encoding encoding,
   return absl::OkStatus();
 }
 
-// Appends the rows from the cursor's position to the end.
-template <typename T, typename AnyCursor>
-absl::Status AppendRows(const ColumnType& type, AnyCursor& cursor,
+// Appends the rows that next() returns, up to an empty batch.
+template <typename T, typename Next>
+absl::Status AppendRows(const ColumnType& type, const Next& next,
                         std::vector<std::string>& values) {
   while (true) {
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(1000));
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, next());
     if (batch.size() == 0) return absl::OkStatus();
     for (size_t i = 0; i < batch.size(); ++i)
       values.push_back(batch.IsValid(i) ? Text(type, batch.values[i]) : "null");
@@ -144,15 +144,17 @@ absl::Status AppendRows(const ColumnType& type, AnyCursor& cursor,
 template <typename T>
 absl::Status AppendDataBlock(const Bytes& bytes, const FileInfo& info,
                              std::vector<std::string>& values) {
-  internal::BlockCursor<T> cursor(info.type, nullptr);
+  internal::BlockCursor cursor(info.type, nullptr);
   CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info, 0));
-  return AppendRows<T>(info.type, cursor, values);
+  return AppendRows<T>(
+      info.type, [&] { return cursor.NextAs<T>(1000); }, values);
 }
 
 template <typename T>
 absl::Status AppendFile(const Reader& reader, std::vector<std::string>& values) {
   CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, reader.NewCursor<T>());
-  return AppendRows<T>(reader.type(), cursor, values);
+  return AppendRows<T>(
+      reader.type(), [&] { return cursor.Next(1000); }, values);
 }
 
 // Appends the entries of a block of records, each with its levels: "(0,2,7)", or "(0,1)" if the
@@ -160,10 +162,11 @@ absl::Status AppendFile(const Reader& reader, std::vector<std::string>& values) 
 template <typename T>
 absl::Status AppendEntries(const Bytes& bytes, const FileInfo& info,
                            std::vector<std::string>& entries) {
-  internal::LevelBlockCursor<T> cursor(info.type, nullptr);
+  internal::LevelBlockCursor cursor(info.type, nullptr);
   CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info, 0));
   while (cursor.row() < cursor.num_rows()) {
-    CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch, cursor.Next(1000));
+    CFILE_ASSIGN_OR_RETURN(const internal::AnyLevelBatch read, cursor.Next(1000));
+    const LevelBatch<T> batch = read.As<T>();
     for (size_t i = 0, value = 0; i < batch.num_entries; ++i) {
       const bool holds = batch.definition[i] == info.levels.max_definition;
       entries.push_back(absl::StrCat("(", batch.repetition[i], ",", batch.definition[i],

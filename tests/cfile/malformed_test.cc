@@ -401,7 +401,7 @@ TEST(Malformed, UnknownEncodingsAreNamed) {
   encodings::ByteWriter block;
   internal::AppendExtendedHeader(unknown, 30, 0, {}, block);
   block.PutFixed(uint32_t{7});
-  internal::BlockCursor<int32_t> cursor(ColumnType::Int32(), nullptr);
+  internal::BlockCursor cursor(ColumnType::Int32(), nullptr);
   EXPECT_EQ(cursor.Open(block.span(), Reader::Open(NewMemoryViewSource(file))->info(), 0),
             absl::UnimplementedError("this build has no encoding 1999 of int32"));
 }

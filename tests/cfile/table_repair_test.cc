@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -164,10 +165,48 @@ class TableRepairTest : public testing::Test {
   }
   void LoseTable() { ASSERT_TRUE(storage_->Delete("table.cft").ok()); }
 
-  RepairReport MustRepair(const RepairOptions& options = {}) {
+  // Calls Repair. EXPECTs that a dry run changes nothing and reports the same.
+  RepairReport MustRepair(RepairOptions options = {}) {
+    const auto state = [&] {
+      const auto table = storage_->Read("table.cft", UINT64_MAX);
+      return std::pair(Files(""), table.ok() ? table->version : "");
+    };
+    const auto before = state();
+    const bool dry_run = std::exchange(options.dry_run, true);
+    auto planned = Repair(storage_, options);
+    EXPECT_TRUE(planned.ok()) << planned.status();
+    EXPECT_EQ(state(), before);
+    if (dry_run || !planned.ok()) return planned.ok() ? *std::move(planned) : RepairReport();
+    options.dry_run = false;
     auto report = Repair(storage_, options);
     EXPECT_TRUE(report.ok()) << report.status();
-    return report.ok() ? *std::move(report) : RepairReport();
+    if (!report.ok()) return {};
+    EXPECT_EQ(Shown(*planned), Shown(*report));
+    EXPECT_EQ(report->changed, state() != before);
+    const auto table = TableReader::Open(storage_);
+    EXPECT_TRUE(table.ok()) << table.status();
+    if (table.ok()) {
+      EXPECT_EQ(table->num_parts(), report->num_parts);
+      EXPECT_EQ(table->num_rows(), report->num_rows);
+      for (size_t part = 0; part < table->num_parts(); ++part) {
+        EXPECT_TRUE(table->VerifyCopy(part).ok());
+      }
+    }
+    return *std::move(report);
+  }
+
+  // What a dry run and the real run report in the same way.
+  static std::string Shown(const RepairReport& report) {
+    std::string text = absl::StrCat(report.damage, "; ", report.changed, " ", report.num_parts, " ",
+                                    report.num_rows);
+    for (const RepairedPart& part : report.parts) {
+      absl::StrAppend(&text, "\n", part.name, " ", std::string(NameOf(part.state)), " ",
+                      part.num_rows, " ", part.lost_rows, " ", part.reason);
+      for (const auto& [column, count] : part.lost_values) {
+        absl::StrAppend(&text, "; ", column, " ", count);
+      }
+    }
+    return text;
   }
 
   // The states of the parts in the report that are not kept, by name.
@@ -459,23 +498,159 @@ TEST_F(TableRepairTest, MissingColumns) {
   const std::string file = Files(names[1] + "/0001")[0];
   const std::string bytes = Bytes(file);
   ASSERT_TRUE(storage_->Delete(file).ok());
-  const RepairReport report = MustRepair();
-  EXPECT_TRUE(report.changed);
-  EXPECT_FALSE(report.complete());
-  EXPECT_THAT(States(report), ElementsAre(std::pair(names[1], State::kDamaged)));
-  EXPECT_EQ(report.parts[1].lost_rows, kRows);
-  EXPECT_EQ(report.num_rows, 2 * kRows);
-  EXPECT_THAT(Names(), ElementsAre(names[0], names[2]));
-  // The file is found again.
-  Write(file, bytes);
-  EXPECT_FALSE(MustRepair().changed);
-  EXPECT_TRUE(MustRepair({.force = true}).complete());
-  EXPECT_THAT(Names(), ElementsAreArray(names));
-  // Salvaging cannot recover a missing column.
-  ASSERT_TRUE(storage_->Delete(file).ok());
-  const RepairReport salvaged = MustRepair({.salvage = true});
-  EXPECT_THAT(States(salvaged), ElementsAre(std::pair(names[1], State::kDamaged)));
-  EXPECT_THAT(Names(), ElementsAre(names[0], names[2]));
+  // The part stays, also if nothing of it can be salvaged and if table.cft is rebuilt.
+  for (const bool salvage : {false, true}) {
+    for (const bool force : {false, true}) {
+      const RepairReport kept = MustRepair({.salvage = salvage, .force = force});
+      EXPECT_EQ(kept.changed, force);
+      EXPECT_FALSE(kept.complete());
+      EXPECT_THAT(States(kept), ElementsAre(std::pair(names[1], State::kDamaged)));
+      EXPECT_EQ(kept.parts[1].lost_rows, 0);
+      EXPECT_EQ(kept.num_rows, 3 * kRows);
+      EXPECT_THAT(Names(), ElementsAreArray(names));
+    }
+  }
+  for (const bool salvage : {false, true}) {
+    const RepairReport report = MustRepair({.salvage = salvage, .drop_damaged = true});
+    EXPECT_TRUE(report.changed);
+    EXPECT_FALSE(report.complete());
+    EXPECT_THAT(States(report), ElementsAre(std::pair(names[1], State::kLeftOut)));
+    EXPECT_EQ(report.parts[1].lost_rows, kRows);
+    EXPECT_EQ(report.num_rows, 2 * kRows);
+    EXPECT_THAT(Names(), ElementsAre(names[0], names[2]));
+    // Later reports name the part, also after another commit.
+    if (salvage) AppendParts(1);
+    const RepairReport later = MustRepair({.salvage = salvage});
+    EXPECT_FALSE(later.changed || later.complete());
+    EXPECT_THAT(States(later), ElementsAre(std::pair(names[1], State::kLeftOut)));
+    EXPECT_EQ(later.parts.back().num_rows, kRows);
+    EXPECT_EQ(later.parts.back().lost_rows, kRows);
+    if (salvage) break;
+    // The file is found again.
+    Write(file, bytes);
+    EXPECT_FALSE(MustRepair().changed);
+    EXPECT_TRUE(MustRepair({.force = true}).complete());
+    EXPECT_THAT(Names(), ElementsAreArray(names));
+    ASSERT_TRUE(storage_->Delete(file).ok());
+  }
+  ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
+  EXPECT_TRUE(MustRepair().complete());
+}
+
+// Parts that were left out come back for `salvage`.
+TEST_F(TableRepairTest, LeftOutPartsCanBeSalvaged) {
+  AppendParts(2);
+  const std::vector<std::string> names = Names();
+  const std::string file = Files(names[1] + "/0000")[0];
+  const std::string bytes = Bytes(file);
+  Write(file, bytes.substr(0, bytes.size() - 100));  // without the footer
+  MustRepair({.drop_damaged = true});
+  EXPECT_THAT(Names(), ElementsAre(names[0]));
+  EXPECT_FALSE(MustRepair({.salvage = true}).changed);
+  const RepairReport report = MustRepair({.salvage = true, .force = true});
+  EXPECT_EQ(report.parts[1].state, State::kSalvaged);
+  EXPECT_EQ(report.num_rows, Values().size());
+}
+
+// A file that cannot be read now may be sound, so no row of its part is removed.
+TEST_F(TableRepairTest, ErrorsOfTheStorageRemoveNoRows) {
+  AppendParts(2);
+  const std::string file = Files(Names()[1] + "/0001")[0];
+  const auto storage = std::make_shared<ScriptedStorage>(storage_, [&](const IoCall& call) {
+    return call.kind == IoCall::kOpen && call.name == file ? absl::UnavailableError("off")
+                                                           : absl::OkStatus();
+  });
+  const auto report = Repair(storage);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_FALSE(report->changed);
+  EXPECT_EQ(report->parts[1].state, State::kDamaged);
+  EXPECT_TRUE(absl::IsUnavailable(Repair(storage, {.salvage = true}).status()));
+  EXPECT_TRUE(absl::IsUnavailable(Repair(storage, {.drop_damaged = true}).status()));
+}
+
+// With null_lost, a row stays only if it has a value that can be read, and the order of the rows and
+// the groups of records stay, too.
+TEST_F(TableRepairTest, LostValuesThatCannotBecomeNull) {
+  schema_.columns[0].nullable = schema_.columns[1].nullable = true;
+  AppendParts(1);
+  std::string part = Names()[0];
+  ASSERT_TRUE(storage_->Delete(Files(part + "/0001")[0]).ok());
+  const RepairReport report = MustRepair({.salvage = true, .null_lost = true});
+  EXPECT_EQ(report.num_rows, kRows);
+  EXPECT_THAT(report.parts[0].lost_values, ElementsAre(std::pair("b", kRows)));
+  part = Names()[0];
+  for (const char* column : {"/0000", "/0001"}) {
+    ASSERT_TRUE(storage_->Delete(Files(part + column)[0]).ok());
+  }
+  EXPECT_FALSE(MustRepair({.salvage = true, .null_lost = true}).changed);
+
+  const Schema tree = Schema::OfRecords(*RecordSchema::Parse(
+      "message m { required int64 id; optional group g { required int64 a; required int64 b; } }"));
+  Schema keyed = {.columns = schema_.columns, .key_columns = {0}};
+  keyed.columns[1].type = ColumnType::Int64();
+  for (const Schema& schema : {tree, keyed}) {
+    storage_ = NewMemoryStorage("t");
+    auto writer = TableWriter::Create(storage_, schema);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    const std::vector<int64_t> values = {1, 2, 3};
+    const std::vector<uint8_t> validity = {7};
+    for (size_t i = 0; i < schema.columns.size(); ++i) {
+      const bool nullable = schema.columns[i].nullable;
+      ASSERT_TRUE((nullable ? writer->Append<int64_t>(i, values, validity)
+                            : writer->Append<int64_t>(i, values))
+                      .ok());
+    }
+    ASSERT_TRUE(writer->Finish().ok());
+    const size_t lost = schema.tree ? 1 : 0;
+    ASSERT_TRUE(schema.columns[lost].nullable && !schema.columns[lost].has_levels());
+    ASSERT_TRUE(storage_->Delete(Files(absl::StrCat(Names()[0], "/000", lost))[0]).ok());
+    EXPECT_FALSE(MustRepair({.salvage = true, .null_lost = true}).changed);
+  }
+}
+
+// Floats without bounds, such as NaNs, have no value index, and get none.
+TEST_F(TableRepairTest, SalvagesColumnsWithoutBounds) {
+  schema_ = {.columns = {{.name = "a", .type = ColumnType::Double()},
+                         {.name = "b", .type = ColumnType::Int96()}}};
+  auto writer = TableWriter::Create(storage_, schema_);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer->Append<double>(0, std::vector<double>(10, NAN)).ok());
+  ASSERT_TRUE(writer->Append<Int96>(1, std::vector<Int96>(10)).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const std::string file = Files(Names()[0] + "/0000")[0];
+  Damage(file, Bytes(file).size() - 12);
+  const RepairReport report = MustRepair({.salvage = true});
+  EXPECT_EQ(report.parts[0].state, State::kSalvaged);
+  EXPECT_EQ(report.num_rows, 10);
+}
+
+// A lost table.cft can be rebuilt only from the copies. So Repair checks the copies, and writes
+// damaged ones again, while table.cft is still sound.
+TEST_F(TableRepairTest, DamagedCopiesAreWrittenAgain) {
+  for (const int parts : {3, 70}) {
+    for (const bool missing : {false, true}) {
+      storage_ = NewMemoryStorage("t");
+      AppendParts(parts);
+      const std::vector<std::string> names = Names();
+      const std::vector<int64_t> before = Values();
+      const std::string copy = Files(names[1] + "/part-")[0];
+      ASSERT_TRUE(missing ? storage_->Delete(copy).ok() : (Damage(copy, 50), true));
+      const TableReader table = *TableReader::Open(storage_);
+      EXPECT_TRUE(table.VerifyCopy(0).ok());
+      const VerifyReport damaged = table.VerifyCopy(1);
+      ASSERT_EQ(damaged.damages.size(), 1);
+      EXPECT_EQ(absl::IsNotFound(damaged.damages[0].status), missing);
+      const RepairReport report = MustRepair();
+      EXPECT_TRUE(report.changed && report.complete());
+      EXPECT_THAT(report.damage, HasSubstr(names[1]));
+      EXPECT_EQ(report.kept_as, "");
+      EXPECT_FALSE(MustRepair().changed);
+      LoseTable();
+      EXPECT_TRUE(MustRepair().complete());
+      EXPECT_THAT(Names(), ElementsAreArray(names));
+      EXPECT_THAT(Values(), ElementsAreArray(before));
+    }
+  }
 }
 
 // The rows that all columns still have come back, also if table.cft is lost, too.
@@ -502,9 +677,9 @@ TEST_F(TableRepairTest, SalvagesColumns) {
       Damage(file, Bytes(file).size() / (column == "/0000" ? 2 : 3));
     }
     if (lose) LoseTable();
-    EXPECT_EQ(MustRepair({.dry_run = true}).changed, lose);  // the files can be opened
-    const RepairReport dry = MustRepair({.salvage = true, .dry_run = true});
-    EXPECT_THAT(States(dry), ElementsAre(std::pair(names[1], State::kSalvaged)));
+    const RepairReport dry = MustRepair({.dry_run = true});
+    EXPECT_EQ(dry.changed, lose);
+    EXPECT_THAT(States(dry), ElementsAre(std::pair(names[1], State::kDamaged)));
     const RepairReport report = MustRepair({.salvage = true});
     ASSERT_EQ(report.parts.size(), 3);
     EXPECT_THAT(States(report), ElementsAre(std::pair(names[1], State::kSalvaged)));
@@ -927,7 +1102,7 @@ TEST_F(RepairedColumnsTest, SalvagesColumnsOfSeveralAges) {
     const std::string file = *Open().part_file(0, 1);
     Damage(file, Bytes(file).size() - 12);
     if (lose) LoseTable();
-    EXPECT_EQ(MustRepair({.dry_run = true}).num_parts, 2);
+    EXPECT_EQ(MustRepair({.drop_damaged = true, .dry_run = true}).num_parts, 2);
     const RepairReport report = MustRepair({.salvage = true});
     EXPECT_EQ(report.parts[0].state, State::kSalvaged);
     EXPECT_EQ(report.parts[0].lost_rows, 0);

@@ -123,7 +123,8 @@ def check_symbols(compiler, library, archive, header_folder):
     exported = symbols(library, "-D", "--defined-only")
     wrong = []
     for symbol, name in names(sorted(exported)).items():
-        name = name.replace("cfile::internal::OwnedType", "cfile::OwnedType")  # the type that a public function returns
+        # The type that a public function returns, and what the public template OwnedBatch consists of.
+        name = name.replace("cfile::internal::OwnedType", "cfile::OwnedType").replace("cfile::internal::OwnedValues", "cfile::OwnedValues")
         of_cfile = re.match(r"(non-virtual thunk to |(typeinfo|typeinfo name|vtable) for )?(.* )?cfile::", name)
         if not symbol.startswith("cfile_") and (not of_cfile or re.search(r"cfile::(\w+::)*(internal|\(anonymous namespace\))::\w+[<(:]|::Impl\b",
                                                                         re.sub(r"\(.*", "(", name))):

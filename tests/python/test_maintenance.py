@@ -206,6 +206,26 @@ def test_repair_salvages_rows(path):
     assert all(row["name"] == f"n{row['id']}" for row in table.to_pylist())
 
 
+def test_repair_keeps_damaged_parts(path):
+    files = sorted(path.rglob("0001-name.cfile"))
+    content = files[0].read_bytes()
+    files[0].unlink()
+    states = lambda **options: sorted(part["state"] for part in cfile.repair(path, **options))  # noqa: E731
+    assert states() == states(salvage=True) == ["damaged", "kept", "kept"]
+    assert len(cfile.open(path)) == 3000
+    assert states(drop_damaged=True) == states() == ["kept", "kept", "left out"]
+    assert len(cfile.open(path)) == 2000
+    files[0].write_bytes(content)
+    assert states(force=True) == ["kept"] * 3
+    files[0].unlink()
+    found = cfile.repair(path, salvage=True, null_lost=True)
+    assert [part["lost_values"] for part in found if part["state"] == "salvaged"] == [{"name": 1000}]
+    assert len(cfile.open(path)) == 3000 and cfile.open(path)["name"].to_arrow().null_count == 1000
+    part = cfile.open(path).parts[0]["name"]
+    next((path / part).glob("part-*.cft")).unlink()
+    assert len(cfile.open(path).verify()["damages"]) == 1
+
+
 def test_a_missing_table(tmp):
     for call in (cfile.compact, cfile.collect_garbage, lambda path: cfile.drop_parts(path, ["x"]), lambda path: cfile.drop_columns(path,
             "x")):

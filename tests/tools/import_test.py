@@ -380,6 +380,7 @@ class Sorting(ImportTest):
         for record, message in (('{"k":null}', "k: int32 expected, found null"), ('{}', "k: the field is required, but missing")):
             self.write(record, "more.jsonl")
             done = self.run_tool(IMPORT, "--quiet", "more.jsonl", "t", "--append")
+            message += "; --evolve changes the columns of the table so that the rows fit"
             self.assertEqual((done.returncode, done.stderr.decode()), (1, f"cfile-import: more.jsonl:1: {message}\n"))
         # An error in the records is reported as usual.
         self.write('{"k":13}\n{"k":"x"}\n', "more.jsonl")
@@ -550,10 +551,14 @@ class Errors(ImportTest):
 
     def test_append(self):
         self.import_csv("a,b\n1,2\n", "--not-null", "b")
+        evolve = "; --evolve changes the columns of the table so that the rows fit"
         for text, message in [
-            ("a,c\n1,2\n", 't.csv:1:3: column "c": the table t has no such column'),
-            ("a\n1\n", 't.csv: there is no column "b", which the table t has'),
-            ("a,b\n1,\n", 't.csv:2:3: column "b": a null, but the column is not nullable'),
+            ("a,c\n1,2\n", 't.csv:1:3: column "c": the table t has no such column' + evolve),
+            ("a\n1\n", 't.csv: there is no column "b", which the table t has' + evolve),
+            ("a,b\n1,\n", 't.csv:2:3: column "b": a null, but the column is not nullable' + evolve),
+            ("a,b\n1,2.5\n", 't.csv:2:3: column "b": "2.5" is not of type int32: expected an integer' + evolve),
+            ("a,b\n1,9999999999\n", 't.csv:2:3: column "b": "9999999999" is not of type int32: '
+             "it is outside -2147483648 to 2147483647" + evolve),
             ("a,b\n1,x\n", 't.csv:2:3: column "b": "x" is not of type int32: expected an integer'),
         ]:
             self.write(text)
@@ -844,7 +849,7 @@ class Records(ImportTest):
         self.assertEqual([json.loads(line) for line in printed.splitlines()], records)
         self.assertEqual(self.records("--schema"), summary["schema"])
         done = self.run_tool(IMPORT, "r.jsonl", "t2")
-        self.assertIn("message r {\n  required int64 id;\n", done.stdout.decode())
+        self.assertIn("message r {\n  optional int64 id;\n", done.stdout.decode())
         self.assertIn("\nt2: 500 records, 5 columns\n", done.stdout.decode())
 
     def test_schema_is_that_of_all_records(self):

@@ -398,7 +398,7 @@ class SalvageTable(ToolTest):
         self.assertTrue(out.startswith(f"left: what is left of t\n  {2000 - lost} rows of 2 parts, {1000 + lost} lost\n"
                                        "  damaged: t/table.cft: this is not "), out)
         self.assertRegex(out, rf"\n  part-\w+ salvaged, 1000 rows, {lost} lost: .*checksum mismatch")
-        self.assertRegex(out, r"\n  part-\w+ damaged, 1000 rows, 1000 lost: ")
+        self.assertRegex(out, r"\n  part-\w+ left out, 1000 rows, 1000 lost: ")
         first = 1000 + block["first_ordinal"]
         self.assertEqual(self.ids("left"), [*range(first), *range(first + lost, 2000)])
         self.dump("verify", "left")
@@ -415,6 +415,14 @@ class SalvageTable(ToolTest):
                          {"path": "t", "out": "left", "complete": False, "damage": "", "rows": 3000, "lost_rows": 0})
         self.assertEqual([part["state"] for part in report["parts"]], ["salvaged", "kept", "kept"])
         self.assertEqual(self.ids("left"), [*range(3000)])
+
+    def test_lost_values_become_null(self):
+        self.columns[0].unlink()
+        out = self.dump("salvage", "t", "left", "--null-lost", code=2)
+        self.assertIn("  3000 rows of 3 parts, 0 lost\n", out)
+        self.assertIn("\n    text: 1000 lost values are null\n", out)
+        self.assertEqual(self.ids("left"), [*range(3000)])
+        self.refuse(1, "--null-lost is for a whole table", "salvage", self.columns[1].relative_to(self.folder), "x", "--null-lost")
 
     def test_wrong_use(self):
         (self.folder / "folder").mkdir()

@@ -135,19 +135,64 @@ class Table(unittest.TestCase):
         self.assertEqual(self.ids(), ids[:3] + ids[6:])
         column = table / names[2] / "0001-name.cfile"
         column.write_bytes(column.read_bytes()[:-50])
+        # The part stays until an option says otherwise. Dry runs say what real runs say.
         code, out, error = self.run_tool("repair", "--dry-run", "t")
-        self.assertEqual(code, 2)
-        self.assertRegex(out, rf"{names[2]} +damaged +3 rows, 3 lost: ")
-        self.assertIn("would be repaired: 1 part, 3 rows, 3 lost\n", out)
+        self.assertEqual((code, error), (2, ""))
+        self.assertRegex(out, rf"{names[2]} +damaged +3 rows, 0 lost: ")
+        self.assertTrue(out.endswith("--salvage recovers what can be read of the damaged parts\nnot repaired: 2 parts, 6 rows, 0 lost\n"))
+        self.assertEqual(self.run_tool("repair", "t"), (code, out, error))
+        dry = self.run_tool("repair", "--dry-run", "--drop-damaged", "t")
+        code, out, error = self.run_tool("repair", "--drop-damaged", "t")
+        self.assertRegex(out, rf"{names[2]} +left out +3 rows, 3 lost: ")
+        summary = "--force brings back parts that were left out, until gc removes them\nrepaired: 1 part, 3 rows, 3 lost\n"
+        self.assertTrue(out.endswith(summary))
+        self.assertEqual(dry, (2, out.replace("repaired", "would be repaired"), ""))
+        # It stays listed.
+        code, out, error = self.run_tool("repair", "--salvage", "t")
+        self.assertRegex(out, rf"{names[2]} +left out +3 rows, 3 lost: ")
+        self.assertTrue(out.endswith(summary.replace("repaired", "nothing to repair")))
+        self.assertEqual(self.run_tool("repair", "--force", "t")[0], 2)
+        self.assertEqual([part["part"] for part in self.parts()], [names[0], names[2]])
+        dry = self.run_tool("repair", "--dry-run", "--salvage", "t")
+        self.assertRegex(dry[1], rf"{names[2]} +salvaged +3 rows, 0 lost: ")
         # Only the footer is lost, so all rows can be recovered.
         code, out, error = self.run_tool("repair", "--salvage", "t")
         self.assertEqual((code, error), (2, ""))
-        self.assertRegex(out, rf"{names[2]} +salvaged +3 rows, 0 lost: ")
+        self.assertEqual(dry, (2, out.replace("repaired", "would be repaired"), ""))
         self.assertEqual(self.ids(), ids[:3] + ids[6:])
         self.succeed("verify", "t", tool=DUMP)
         code, _, error = self.run_tool("repair", "none")
         self.assertEqual(code, 3)
         self.assertIn("none/table.cft", error)
+
+    def test_repair_keeps_rows_with_lost_values(self):
+        names = [part["part"] for part in self.parts()]
+        (self.folder / "t" / names[1] / "0001-name.cfile").unlink()
+        out = self.run_tool("repair", "--salvage", "t")[1]
+        self.assertTrue(out.endswith("nothing can be recovered of the damaged parts; --drop-damaged leaves them out\n"
+                                     "not repaired: 3 parts, 9 rows, 0 lost\n"))
+        code, out, _ = self.run_tool("repair", "--salvage", "--null-lost", "--json", "t")
+        part = json.loads(out)["parts"][1]
+        self.assertEqual((code, part["state"], part["lost_rows"], part["lost_values"]),
+                         (2, "salvaged", 0, [{"column": "name", "values": 3}]))
+        rows = self.succeed("values", "t", tool=DUMP).splitlines()[4:7]
+        self.assertEqual([row.split("\t") for row in rows], [[i, "null"] for i in "258"])
+        self.assertIn("--null-lost needs --salvage", self.run_tool("repair", "--null-lost", "t")[2])
+
+    def test_verify_reads_the_copies(self):
+        """repair needs the copies of the descriptions of parts, and writes them again."""
+        part = self.parts()[1]["part"]
+        for missing in (False, True):
+            copy = next((self.folder / "t" / part).glob("part-*.cft"))
+            copy.unlink() if missing else copy.write_bytes(copy.read_bytes()[:-1])
+            code, out, error = self.run_tool("verify", "t", tool=DUMP)
+            self.assertEqual((code, error), (2, ""))
+            self.assertIn(f"t/{part}: {'MISSING' if missing else 'DAMAGED'}\n", out)
+            code, out, error = self.run_tool("repair", "--dry-run", "t")
+            self.assertEqual(code, 2)
+            self.assertRegex(out, rf"^damaged: t/{part}.*\nwould be repaired: 3 parts, 9 rows, 0 lost\n$")
+            self.assertEqual(self.succeed("repair", "t"), out.replace("would be ", ""))
+            self.succeed("verify", "t", tool=DUMP)
 
     def test_drop_below_a_date(self):
         for column, values in (("day", ["2013-05-31", "2013-06-01", "2013-06-02"]),
@@ -196,9 +241,9 @@ class Table(unittest.TestCase):
         column = next((self.folder / "t").glob("part-*/0001-name.cfile"))
         column.write_bytes(column.read_bytes()[:-50])
         repair = result("repair", "--dry-run", code=2)
-        self.assertEqual((repair["dry_run"], repair["changed"], repair["complete"], repair["lost_rows"]), (True, True, False, 9))
+        self.assertEqual((repair["dry_run"], repair["changed"], repair["complete"], repair["lost_rows"]), (True, False, False, 0))
         part, = repair["parts"]
-        self.assertEqual((part["part"], part["state"], part["rows"], part["lost_rows"]), (column.parent.name, "damaged", 9, 9))
+        self.assertEqual((part["part"], part["state"], part["rows"], part["lost_rows"]), (column.parent.name, "damaged", 9, 0))
         self.assertIn("0001-name.cfile", part["reason"])
 
     def test_repair_steers_no_terminal(self):

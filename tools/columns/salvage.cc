@@ -38,6 +38,7 @@ struct SalvageArguments {
   bool force = false;
   bool sorted = false;
   bool unsorted = false;
+  bool null_lost = false;
 };
 
 const char* NameOf(SalvageReport::Dictionary dictionary) {
@@ -143,14 +144,17 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   output.IgnoreClosedPipe();
   const absl::Status free = CheckOutIsFree(arguments.out, arguments.force);
   if (!free.ok()) return output.Fail(free);
+  if (arguments.null_lost) {
+    return output.Fail(absl::InvalidArgumentError("--null-lost is for a whole table"));
+  }
   SalvageOptions options;
   options.reader = OptionsOf(common);
   if (arguments.sorted || arguments.unsorted) options.value_index = !arguments.unsorted;
   auto torn = OpenSourceAt(common.path);
   if (!torn.ok()) return output.Fail(torn.status());
+  CancelOnSignals();  // so that a signal does not leave the temporary file behind
   auto sink = NewFileSink(arguments.out, ExistingOf(arguments.force));
   if (!sink.ok()) return output.Fail(sink.status());
-  CancelOnSignals();  // so that a signal does not leave the temporary file behind
   ReadProgress progress("salvaging", (*torn)->size());
   // Salvage itself cannot be interrupted, so the process ends while Salvage reads.
   const ReadObserver show_progress = progress.observer();
@@ -253,8 +257,11 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
     copy.Discard();
     EndByCaughtSignal();
   };
-  absl::StatusOr<RepairReport> report = Repair(ObserveStorage(storage, end_if_cancelled),
-                                               {.salvage = true, .reader = OptionsOf(common)});
+  absl::StatusOr<RepairReport> report =
+      Repair(ObserveStorage(storage, end_if_cancelled), {.salvage = true,
+                                                         .null_lost = arguments.null_lost,
+                                                         .drop_damaged = true,
+                                                         .reader = OptionsOf(common)});
   progress.End();
   if (absl::IsNotFound(report.status())) {
     // If a writer did not finish there, the error of OpenTableAt says how to salvage its files.
@@ -288,15 +295,23 @@ ExitCode SalvageTable(const CommonOptions& common, const SalvageArguments& argum
   Json json_parts = Json::array();
   for (const RepairedPart& part : report->parts) {
     lost_rows += part.lost_rows;
+    Json lost_values = Json::array();
+    for (const auto& [column, count] : part.lost_values) {
+      lost_values.push_back({{"column", JsonBytes(column)}, {"values", JsonInteger(count)}});
+    }
     json_parts.push_back({{"part", JsonBytes(part.name)},
                           {"state", std::string(NameOf(part.state))},
                           {"rows", JsonInteger(part.num_rows)},
                           {"lost_rows", JsonInteger(part.lost_rows)},
+                          {"lost_values", std::move(lost_values)},
                           {"reason", JsonBytes(WithOptionNames(part.reason))}});
     if (part.state == RepairedPart::State::kKept) continue;
     absl::StrAppend(&parts, "  ", Printable(part.name), " ", std::string(NameOf(part.state)), ", ",
                     Plural(part.num_rows, "row"), ", ", part.lost_rows,
                     " lost: ", TerminalSafe(WithOptionNames(part.reason)), "\n");
+    for (const auto& [column, count] : part.lost_values) {
+      absl::StrAppend(&parts, "    ", TerminalSafe(column), ": ", count, " lost values are null\n");
+    }
   }
   if (common.json) {
     Json document = JsonDocument(common.path);
@@ -365,6 +380,8 @@ void AddSalvageCommand(Command& app, CommonOptions& common, Action& action) {
   command.Add(
       "--unsorted", &arguments->unsorted,
       "OUT gets no value index, even if FILE had one: the values that are left do not ascend");
+  command.Add("--null-lost", &arguments->null_lost,
+              "Of a table: lost values of nullable columns become null, and their rows stay");
   command.Add("--force", &arguments->force, "Replace OUT if it exists");
   SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
     if (chosen.column.empty() && IsTable(chosen.path))

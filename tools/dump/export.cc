@@ -189,10 +189,10 @@ absl::Status Export(const Format& format, const CommandLine& line, const CommonO
   std::unique_ptr<Sink> sink;
   if (to_file) {
     CFILE_RETURN_IF_ERROR(CheckOutIsNotInput(common.path, line.out));
+    CancelOnSignals();  // so that the temporary file is removed
     auto file = CreateFileAt(line.out);
     if (!file.ok()) return file.status();
     sink = *std::move(file);
-    CancelOnSignals();  // so that the temporary file is removed
   } else {
     sink = std::make_unique<StandardOutput>();
   }

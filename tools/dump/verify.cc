@@ -274,6 +274,11 @@ ExitCode VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
         printer.Add(path.string(), table.VerifyColumn(part, column),
                     SizeOf(table.OpenColumn(part, column)));
       }
+      if (!common.column.empty()) continue;
+      const VerifyReport copy = table.VerifyCopy(part);
+      const auto info = table.part(part);
+      if (copy.ok() || !info.ok()) continue;
+      printer.Add((std::filesystem::path(common.path) / info->name).string(), copy, 0);
     }
     if (all && printer.all_fine()) {
       progress.Begin("comparing columns", 0);
@@ -290,8 +295,10 @@ void AddVerifyCommand(Command& app, CommonOptions& common, Action& action) {
   Command& command = AddCommand(
       app, common, "verify", "Read everything and say what is damaged",
       "Checks all checksums, all structures and all values, and that they agree with each\n"
-      "other. In a table, checks all files; if these are valid, also checks that the columns\n"
-      "of nested records agree with each other, and that compound keys agree with their rows.\n"
+      "other. In a table, checks all files, also the copies of the descriptions of the parts,\n"
+      "which `cfile-table repair` needs if table.cft is lost; if these are valid, also checks\n"
+      "that the columns of nested records agree with each other, and that compound keys agree\n"
+      "with their rows.\n"
       "Each finding is a line. With --quiet, nothing else is printed, and each line begins with\n"
       "the name of the file.\n"
       "The exit code is 0 if everything is valid, 2 if anything is damaged or a file of a table\n"

@@ -223,6 +223,10 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   tool.Add("--append", &import.append,
            "Add a part to OUT_TABLE, with the columns and types of OUT_TABLE")
       .excludes = {"--not-null", "--nulls", "--schema"};
+  tool.Add("--evolve", &import.evolve,
+           "With --append, change the columns of OUT_TABLE so that\nthe rows fit: nulls, wider "
+           "numbers, new columns, and nulls\nin columns that the input lacks")
+      .needs = "--append";
   tool.Add("--threads NUMBER", &import.num_threads,
            "Threads that read CSV and encode columns (default: one per core)",
            NumberIn(1, kMaxThreads));

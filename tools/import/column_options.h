@@ -18,7 +18,10 @@ namespace cfile::tools {
 // Calls visit(option, name) for each column that an option names.
 template <typename Visitor>
 void VisitColumnNames(const ImportOptions& options, Visitor visit) {
-  for (const auto& [name, type] : options.types) visit("--type", name);
+  // With `evolve`, `types` also has columns of the table, which the input may lack.
+  for (const auto& [name, type] : options.types) {
+    if (!options.evolve || options.append) visit("--type", name);
+  }
   for (const std::string& name : options.not_null) visit("--not-null", name);
   VisitLayoutColumns(options, visit);
   for (const std::string& name : options.sorted_by) visit("--sorted-by", name);

@@ -47,6 +47,7 @@ struct ImportOptions : LayoutOptions {
   std::vector<std::string> columns;  // of Parquet: the columns to import; empty: all
   bool part_per_row_group = false;   // of Parquet
   bool append = false;               // to the table at `output`; `not_null` is then empty
+  bool evolve = false;               // the columns of a table that exists may change
 
   // The types that are inferred: with kKudu, only types that Kudu and version 1 have.
   Compatibility inferred_types() const {

@@ -351,7 +351,7 @@ SkippedRows Importer::Skipped() const {
 absl::StatusOr<ImportResult> Importer::Run() {
   const auto start = std::chrono::steady_clock::now();
   sorted_by_ = options_.sorted_by;
-  header_is_guessed_ = options_.header == Header::kAuto && !options_.append &&
+  header_is_guessed_ = options_.header == Header::kAuto && !options_.append && !options_.evolve &&
                        (!options_.names.empty() || !OptionsNameAColumn());
   if (options_.header == Header::kNo) input_.TakeHeaderForRow();
   if (!header_is_guessed_) {
@@ -398,7 +398,13 @@ absl::StatusOr<ImportResult> Importer::Run() {
 
 }  // namespace
 
-absl::Status CheckOutputIsFree(const ImportOptions& options) {
+absl::Status CheckOutput(const ImportOptions& options) {
+  if (options.append) {
+    return TableReader::Open(options.table,
+                             {.max_metadata_size_bytes = options.max_metadata_size_bytes,
+                              .record_limits = options.record_limits})
+        .status();
+  }
   const auto exists = [&] {
     return absl::AlreadyExistsError(absl::StrCat(
         options.output, ": exists already; remove it first, or add to a table with --append"));

@@ -11,9 +11,9 @@
 
 namespace cfile::tools {
 
-// kAlreadyExists, with advice, if there is something at options.output, other than an empty
-// directory. Errors of the storage of options.table.
-absl::Status CheckOutputIsFree(const ImportOptions& options);
+// kAlreadyExists: something is at options.output. With --append: the errors of TableReader::Open.
+// Reads no input, so that a wrong place is an error before the input was read.
+absl::Status CheckOutput(const ImportOptions& options);
 
 // Imports a CSV file into the table options.output. Precondition: `file` was opened with
 // InputFileOptions::map.

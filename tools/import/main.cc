@@ -9,6 +9,7 @@
 
 #include "cfile/status.h"
 #include "tools/command_line.h"
+#include "tools/import/appending.h"
 #include "tools/import/arguments.h"
 #include "tools/import/arrow_importer.h"
 #include "tools/import/importer.h"
@@ -23,8 +24,12 @@
 namespace cfile::tools {
 namespace {
 
-absl::StatusOr<ImportResult> ImportAs(InputFormat format, const ImportOptions& options,
-                                      const InputFile& file, Progress& progress) {
+bool IsText(InputFormat format) {
+  return format == InputFormat::kCsv || format == InputFormat::kJson;
+}
+
+absl::StatusOr<ImportResult> ImportWith(InputFormat format, const ImportOptions& options,
+                                        const InputFile& file, Progress& progress) {
   switch (format) {
     case InputFormat::kCsv:
       return Import(options, file, progress);
@@ -44,6 +49,14 @@ absl::StatusOr<ImportResult> ImportAs(InputFormat format, const ImportOptions& o
 #else
   return absl::InternalError("FindInputFormat refuses Arrow IPC");
 #endif
+}
+
+absl::StatusOr<ImportResult> ImportAs(InputFormat format, const ImportOptions& options,
+                                      const InputFile& file, Progress& progress) {
+  const auto import = [&](const ImportOptions& chosen) {
+    return ImportWith(format, chosen, file, progress);
+  };
+  return options.append ? AppendInput(options, IsText(format), import) : import(options);
 }
 
 // The directory for temporary files: TMPDIR, or the directory that has, or gets, the table.
@@ -68,9 +81,7 @@ absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progres
   CFILE_ASSIGN_OR_RETURN(options.table, TableAt(options.output));
   options.temporary_directory =
       IsUrl(options.output) ? SpoolDirectory(options.output) : options.output;
-  if (!options.append) {
-    CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options));
-  }
+  CFILE_RETURN_IF_ERROR(CheckOutput(options));
   std::error_code error;
   const uint64_t bytes_before = options.append ? BytesOf(options.table) : 0;
   if (std::filesystem::is_directory(options.input, error)) {
@@ -89,8 +100,7 @@ absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progres
                      .map = !HasJsonName(options.input),
                      .progress = [&](uint64_t bytes) { return progress.Update(bytes, 0); }}));
   CFILE_ASSIGN_OR_RETURN(const InputFormat format, FindInputFormat(options, *file.source));
-  const bool is_text = format == InputFormat::kCsv || format == InputFormat::kJson;
-  if (!is_text && !file.charset.empty()) {
+  if (!IsText(format) && !file.charset.empty()) {
     return absl::InvalidArgumentError(
         StrCat("--charset is for text; ", file.source->name(), " is not text"));
   }

@@ -91,6 +91,19 @@ absl::StatusOr<FoundSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
   return absl::InvalidArgumentError(absl::StrCat(options.input, ": ", schema.status().message()));
 }
 
+// Makes columns nullable, because later imports may have nulls. A column of `sorted_by` stays.
+absl::StatusOr<RecordSchema> WithNullableColumns(const RecordSchema& found,
+                                                 const ImportOptions& options) {
+  std::vector<RecordNode> nodes(found.nodes().begin(), found.nodes().end());
+  for (const size_t leaf : found.leaves()) {
+    // Optional leaves of lists and of optional groups would need one more level.
+    if (nodes[leaf].max_definition > 0) continue;
+    if (std::ranges::count(options.sorted_by, found.Path(leaf)) > 0) continue;
+    nodes[leaf].repetition = Repetition::kOptional;
+  }
+  return RecordSchema::Create(std::move(nodes), options.record_limits);
+}
+
 absl::Status WriteRecords(JsonLines& lines, const JsonParserOptions& parsing, RecordWriter& writer,
                           Progress& progress) {
   JsonParser parser(writer.schema(), parsing);
@@ -187,8 +200,8 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
         parsing.without_values.insert(found.schema.Path(found.schema.leaves()[i]));
       }
     }
-    CFILE_ASSIGN_OR_RETURN(const Schema schema,
-                           ApplyOptions(options, Schema::OfRecords(found.schema)));
+    CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, WithNullableColumns(found.schema, options));
+    CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
     CFILE_ASSIGN_OR_RETURN(ImportResult result, ImportWith(schema, options.sorted_by, parsing,
                                                            options, lines, progress));
     result.inferred_schema = schema.tree->ToString();

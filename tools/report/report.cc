@@ -216,9 +216,9 @@ ExitCode WriteReport(const ReportArguments& arguments, const CommonOptions& comm
   output.IgnoreClosedPipe();
   const absl::Status free = CheckOutIsFree(arguments.out, arguments.force);
   if (!free.ok()) return output.Fail(free);
+  CancelOnSignals();  // so that the temporary file is removed
   auto sink = NewFileSink(arguments.out, ExistingOf(arguments.force));
   if (!sink.ok()) return output.Fail(sink.status());
-  CancelOnSignals();  // so that the temporary file is removed
   Progress progress(isatty(STDERR_FILENO) != 0);
   PageData page(common, arguments, progress);
   absl::Status status = AddInput(common, page);

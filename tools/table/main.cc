@@ -52,6 +52,8 @@ struct Arguments {
   bool json = false;
   uint64_t older_than_seconds = 7 * 24 * 3600;
   bool salvage = false;
+  bool null_lost = false;
+  bool drop_damaged = false;
   bool force = false;
   bool dry_run = false;
   bool all = false;
@@ -294,6 +296,7 @@ ExitCode RemoveGarbage(const Arguments& arguments) {
 #ifdef CFILE_WITH_SALVAGE
 std::string RepairText(const Arguments& arguments, const RepairReport& report, uint64_t lost_rows) {
   std::string text;
+  bool damaged = false, left_out = false;
   // Messages and names come from files, so they may contain control characters.
   if (!report.damage.empty()) {
     absl::StrAppend(&text, "damaged: ", TerminalSafe(report.damage), "\n");
@@ -303,14 +306,29 @@ std::string RepairText(const Arguments& arguments, const RepairReport& report, u
     absl::StrAppendFormat(&text, "%-37s %-11s %14u rows, %u lost: %s\n", TerminalSafe(part.name),
                           NameOf(part.state), part.num_rows, part.lost_rows,
                           TerminalSafe(part.reason));
+    for (const auto& [column, count] : part.lost_values) {
+      absl::StrAppend(&text, "  ", TerminalSafe(column), ": ", count, " lost values are null\n");
+    }
+    damaged = damaged || part.state == RepairedPart::State::kDamaged;
+    left_out = left_out || part.state == RepairedPart::State::kLeftOut;
+  }
+  if (damaged) {
+    absl::StrAppend(&text, arguments.salvage
+                               ? "nothing can be recovered of the damaged parts; --drop-damaged "
+                                 "leaves them out\n"
+                               : "--salvage recovers what can be read of the damaged parts\n");
+  }
+  if (left_out) {
+    absl::StrAppend(&text, "--force brings back parts that were left out, until gc removes them\n");
   }
   if (!report.kept_as.empty()) {
     absl::StrAppend(&text, "the damaged table.cft is now ", TerminalSafe(report.kept_as), "\n");
   }
   absl::StrAppend(&text,
-                  !report.changed      ? "nothing to repair: "
-                  : !arguments.dry_run ? "repaired: "
-                                       : "would be repaired: ",
+                  damaged && !report.changed ? "not repaired: "
+                  : !report.changed          ? "nothing to repair: "
+                  : !arguments.dry_run       ? "repaired: "
+                                             : "would be repaired: ",
                   report.num_parts, report.num_parts == 1 ? " part, " : " parts, ", report.num_rows,
                   " rows, ", lost_rows, " lost\n");
   return text;
@@ -319,10 +337,15 @@ std::string RepairText(const Arguments& arguments, const RepairReport& report, u
 std::string RepairJson(const Arguments& arguments, const RepairReport& report, uint64_t lost_rows) {
   Json parts = Json::array();
   for (const RepairedPart& part : report.parts) {
+    Json lost_values = Json::array();
+    for (const auto& [column, count] : part.lost_values) {
+      lost_values.push_back({{"column", column}, {"values", count}});
+    }
     parts.push_back({{"part", part.name},
                      {"state", std::string(NameOf(part.state))},
                      {"rows", part.num_rows},
                      {"lost_rows", part.lost_rows},
+                     {"lost_values", std::move(lost_values)},
                      {"reason", part.reason}});
   }
   const auto text_or_null = [](const std::string& text) {
@@ -340,9 +363,14 @@ std::string RepairJson(const Arguments& arguments, const RepairReport& report, u
 }
 
 ExitCode RepairTable(const Arguments& arguments) {
-  const auto report = Repair(
-      arguments.table,
-      {.salvage = arguments.salvage, .force = arguments.force, .dry_run = arguments.dry_run});
+  if (arguments.null_lost && !arguments.salvage) {
+    return Misuse(kTool, kTool, "repair: --null-lost needs --salvage");
+  }
+  const auto report = Repair(arguments.table, {.salvage = arguments.salvage,
+                                               .null_lost = arguments.null_lost,
+                                               .drop_damaged = arguments.drop_damaged,
+                                               .force = arguments.force,
+                                               .dry_run = arguments.dry_run});
   if (!report.ok()) return Fail(report.status());
   const bool is_damaged = arguments.dry_run && report->changed;
   const ExitCode found = is_damaged || !report->complete() ? kDamaged : kFine;
@@ -413,15 +441,21 @@ int Run(int argc, char** argv) {
 #ifdef CFILE_WITH_SALVAGE
   Command& repair = with_dry_run(
       add("repair",
-          "Rebuild a damaged or missing table.cft from the parts. Parts whose files are damaged "
-          "are left out. Exits with 2 if rows are lost, or if --dry-run finds something to repair",
+          "Read all values, and rebuild a damaged or missing table.cft from the parts. Parts with "
+          "damaged files stay, unless an option says otherwise. Exits with 2 if a part is damaged "
+          "or left out, or if --dry-run finds something to repair",
           RepairTable));
   repair.Add("--salvage", &arguments.salvage,
-             "Read all values, and recover the rows that all columns of a damaged part still "
-             "have");
+             "Replace each damaged part by the rows that all its columns still have");
+  repair.Add("--null-lost", &arguments.null_lost,
+             "With --salvage: lost values of nullable columns become null, and their rows stay");
   repair.Add(
-      "--force", &arguments.force,
-      "Rebuild table.cft even if it is valid. Parts that an earlier repair left out may come back");
+      "--drop-damaged", &arguments.drop_damaged,
+      "Leave damaged parts out of the table; with --salvage, only parts of which nothing can "
+      "be read. Their files stay until gc removes them");
+  repair.Add("--force", &arguments.force,
+             "Rebuild table.cft even if it is valid. Parts that an earlier repair left out come "
+             "back");
 #endif
   const Parsed parsed = Parse(tool, {argv + 1, argv + argc});
   if (parsed.text) return Print(kTool, *parsed.text);

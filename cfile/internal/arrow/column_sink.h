@@ -31,7 +31,7 @@ class ColumnSink {
  public:
   virtual ~ColumnSink() = default;
 
-  // Returns this object as a ValueSink of the column's C++ type.
+  // Returns this object as a RowSink.
   virtual RowSink* row_sink() = 0;
   // Keeps the rows that were added. Truncate does not remove kept rows.
   // After an error call Undo.

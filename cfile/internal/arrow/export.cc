@@ -24,7 +24,6 @@ using internal::ExportedColumn;
 using internal::ReaderAccess;
 using internal::RowSink;
 using internal::TableScanAccess;
-using internal::ValueSink;
 
 class RowsOfTableScan final : public internal::ExportedRows {
  public:
@@ -51,9 +50,7 @@ class RowsOfScan final : public internal::ExportedRows {
   explicit RowsOfScan(Scan<T> scan)
       : scan_(std::move(scan)), nulls_(ReaderAccess::FindsNulls(scan_)) {}
   const std::string& name() const override { return ReaderAccess::File(scan_)->source().name(); }
-  void SetSinks(std::vector<RowSink*> sinks) override {
-    sink_ = static_cast<ValueSink<T>*>(sinks[0]);
-  }
+  void SetSinks(std::vector<RowSink*> sinks) override { sink_ = sinks[0]; }
   absl::StatusOr<size_t> Add(size_t max_rows) override {
     if (left_.empty()) {
       CFILE_ASSIGN_OR_RETURN(const ScanBatch<T> batch, scan_.Next());
@@ -65,8 +62,9 @@ class RowsOfScan final : public internal::ExportedRows {
       rows.validity = kNulls;
       rows.null_count = rows.size();
     }
-    CFILE_ASSIGN_OR_RETURN(const size_t added,
-                           sink_->Add(rows, ReaderAccess::File(scan_)->shared_source()));
+    CFILE_ASSIGN_OR_RETURN(
+        const size_t added,
+        sink_->Add(internal::AnyBatch::Of(rows), ReaderAccess::File(scan_)->shared_source()));
     left_ = left_.subspan(added);
     return added;
   }
@@ -74,7 +72,7 @@ class RowsOfScan final : public internal::ExportedRows {
  private:
   Scan<T> scan_;
   const bool nulls_;  // all rows are nulls
-  ValueSink<T>* sink_ = nullptr;
+  RowSink* sink_ = nullptr;
   std::span<const T> left_;  // the rest of the last batch
 };
 

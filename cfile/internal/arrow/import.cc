@@ -193,6 +193,7 @@ class TypedImporter final : public ColumnImporter {
 
   absl::Status AppendMade(const ArrowArray& array) {
     Slots& slots = entries_.slots();
+    if (slots.null_count < slots.count) CFILE_RETURN_IF_ERROR(leaf_.unfit);
     CFILE_ASSIGN_OR_RETURN(
         const std::span<const T> values,
         ReadValues<T>(leaf_.steps.back().field->values(), array, slots, buffer_));
@@ -219,6 +220,7 @@ absl::Status AppendColumn(W& writer, const ColumnSchema& column, ArrowArrayStrea
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree({.columns = {column}}));
   CFILE_RETURN_IF_ERROR(stream.ReadSchema(tree));
   CFILE_ASSIGN_OR_RETURN(ImportLeaf leaf, PlanColumn(stream.root(), tree));
+  CFILE_RETURN_IF_ERROR(leaf.unfit);
   TypedImporter<T> importer(std::move(leaf), std::is_same_v<W, LevelWriter<T>>,
                             std::make_unique<WriterTarget<T, W>>(writer));
   return stream.ForEachArray([&](const ArrowArray& array) { return importer.Append(array); });

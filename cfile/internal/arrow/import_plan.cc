@@ -76,8 +76,9 @@ class Planner {
       if (values.kind >= ArrowKind::kStruct) {
         return Unfit(field, number, "values of type " + node.type.ToString());
       }
-      CFILE_RETURN_IF_ERROR(CheckStorable(values, node.type));
-      AddLeaf(node.first_leaf);
+      absl::Status unfit = CheckStorable(values, node.type);
+      if (node.repetition != Repetition::kOptional) CFILE_RETURN_IF_ERROR(unfit);
+      AddLeaf(node.first_leaf, std::move(unfit));
     } else if (node.kind == GroupKind::kPlain) {
       CFILE_RETURN_IF_ERROR(PlanChildren(field, number, false));
     } else {
@@ -99,13 +100,14 @@ class Planner {
     return absl::OkStatus();
   }
 
-  void AddLeaf(size_t column) {
+  void AddLeaf(size_t column, absl::Status unfit = {}) {
     const RecordNode& leaf = tree_.leaf(column);
     leaves_.push_back({.column = column,
                        .type = leaf.type,
                        .max_repetition = leaf.max_repetition,
                        .max_definition = leaf.max_definition,
-                       .steps = steps_});
+                       .steps = steps_,
+                       .unfit = std::move(unfit)});
   }
 
   absl::Status Unfit(const ImportField& field, size_t node, std::string_view expected) const {

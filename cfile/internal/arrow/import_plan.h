@@ -32,6 +32,7 @@ struct ImportLeaf {
   // A field of kind kNull may take the place of a group.
   // Then the column is one of the leaves below the group.
   std::vector<ImportStep> steps;
+  absl::Status unfit = {};  // of an optional leaf: the error of a value that is not null
 };
 
 // Finds the fields of all leaf columns. `root`: a struct.

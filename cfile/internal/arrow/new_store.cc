@@ -235,11 +235,9 @@ class FixedBytesStore final : public TypedStore<std::string_view> {
   ByteWriter bytes_;
 };
 
-}  // namespace
-
 template <typename T>
-std::unique_ptr<TypedStore<T>> NewStore(const ColumnType& type, ArrowLayout layout,
-                                        size_t capacity) {
+std::unique_ptr<TypedStore<T>> NewStoreOf(const ColumnType& type, ArrowLayout layout,
+                                          size_t capacity) {
   using Store = std::unique_ptr<TypedStore<T>>;
   if constexpr (std::is_same_v<T, bool>) {
     return std::make_unique<BitStore>();
@@ -269,9 +267,12 @@ std::unique_ptr<TypedStore<T>> NewStore(const ColumnType& type, ArrowLayout layo
   }
 }
 
-#define CFILE_INSTANTIATE(T) \
-  template std::unique_ptr<TypedStore<T>> NewStore<T>(const ColumnType&, ArrowLayout, size_t);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
+}  // namespace
+
+std::unique_ptr<ValueStore> NewStore(const ColumnType& type, ArrowLayout layout, size_t capacity) {
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> std::unique_ptr<ValueStore> {
+    return NewStoreOf<T>(type, layout, capacity);
+  });
+}
 
 }  // namespace cfile::internal

@@ -13,8 +13,6 @@ namespace cfile::internal {
 
 // `capacity`: the number of values for which the store reserves memory.
 // The memory is reserved when the store gets its first value.
-template <typename T>
-std::unique_ptr<TypedStore<T>> NewStore(const ColumnType& type, ArrowLayout layout,
-                                        size_t capacity);
+std::unique_ptr<ValueStore> NewStore(const ColumnType& type, ArrowLayout layout, size_t capacity);
 
 }  // namespace cfile::internal

@@ -1,15 +1,14 @@
 #include "cfile/internal/arrow/taken_column.h"
 
 #include <algorithm>
-#include <type_traits>
-#include <variant>
+#include <cstring>
+#include <string_view>
 
 #include "cfile/batch.h"
-#include "cfile/internal/arrow/value_buffer.h"
 #include "cfile/internal/arrow/value_store.h"
 #include "cfile/internal/read/row_reader.h"
 #include "cfile/internal/read/sort_numbers.h"
-#include "cfile/types.h"
+#include "encodings/core/lane.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -135,33 +134,40 @@ class GroupReader : public TakenColumn {
 };
 
 // What columns with and without levels share.
-template <typename T>
-class TypedColumn : public GroupReader {
+class ColumnOfLane : public GroupReader {
  public:
-  using GroupReader::GroupReader;
-  void SetSink(RowSink* sink) override { sink_ = static_cast<ValueSink<T>*>(sink); }
+  ColumnOfLane(const ScanSource& source, size_t column, size_t max_requests)
+      : GroupReader(source, column, max_requests),
+        lane_(encodings::LaneOf(schema().type.physical())) {}
+  void SetSink(RowSink* sink) override { sink_ = sink; }
 
  protected:
   absl::StatusOr<std::unique_ptr<RowReader>> NewReader(const Reader& file) override {
-    return NewRowReader<T>(file);
+    return NewRowReader(file);
   }
 
-  // Returns the bytes of a value in memory.
-  static size_t SizeOf(const T& value) {
-    if constexpr (kIsBytes<T>) return sizeof(T) + value.size();
-    return sizeof(T);
+  bool is_bytes() const { return lane_ == encodings::Lane::kBytes; }
+  // Returns the bytes of value i of `values` in memory.
+  size_t SizeOf(const void* values, size_t i) const {
+    if (!is_bytes()) return encodings::WidthOf(lane_);
+    return sizeof(std::string_view) + static_cast<const std::string_view*>(values)[i].size();
+  }
+  // Returns memory for `count` values, which each call of AddPlaces uses again.
+  void* Reserve(size_t count) {
+    added_.resize(std::max(added_.size(), count * encodings::WidthOf(lane_)));
+    return added_.data();
   }
 
-  ValueSink<T>* sink_ = nullptr;
-  ValueBuffer<T> added_;  // memory that each call of AddPlaces uses again
+  const encodings::Lane lane_;
+  RowSink* sink_ = nullptr;
+
+ private:
+  std::vector<std::byte> added_;
 };
 
-template <typename T>
-class FlatColumn final : public TypedColumn<T> {
-  using Places = GroupReader::Places;
-
+class FlatColumn final : public ColumnOfLane {
  public:
-  using TypedColumn<T>::TypedColumn;
+  using ColumnOfLane::ColumnOfLane;
 
  protected:
   void Clear() override {
@@ -170,15 +176,15 @@ class FlatColumn final : public TypedColumn<T> {
   }
 
   size_t Keep(const ColumnBatch& batch) override {
-    Batch<T> rows = std::get<Batch<T>>(batch);
-    if constexpr (kIsBytes<T>) {
+    AnyBatch rows = batch.rows;
+    if (is_bytes()) {
       size_t count = 0;
       for (; count < rows.size(); ++count) {
-        const size_t bytes = this->SizeOf(rows.values[count]);
+        const size_t bytes = SizeOf(rows.values, count);
         if (kept_.size() + count > 0 && kept_bytes_ + bytes > kEnoughBytes) break;
         kept_bytes_ += bytes;
       }
-      rows.values = rows.values.first(count);
+      rows.count = count;
     }
     kept_.Append(rows);
     return rows.size();
@@ -186,11 +192,11 @@ class FlatColumn final : public TypedColumn<T> {
   size_t kept_bytes() const override { return kept_bytes_; }
 
   size_t Fitting(Places places) const override {
-    if constexpr (!kIsBytes<T>) return places.size();
-    const std::span<const T> values = kept_.batch().values;
+    if (!is_bytes()) return places.size();
+    const void* const values = kept_.batch().values;
     size_t bytes = 0;
     for (size_t i = 0; i < places.size(); ++i) {
-      bytes += this->SizeOf(values[places[i]]);
+      bytes += SizeOf(values, places[i]);
       if (i > 0 && bytes > kAddedBytes) return i;
     }
     return places.size();
@@ -198,11 +204,18 @@ class FlatColumn final : public TypedColumn<T> {
 
   absl::StatusOr<size_t> AddPlaces(Places places) override {
     const size_t count = places.size();
-    const Batch<T> kept = kept_.batch();
-    T* const room = this->sink_->Room(count);
-    T* const values = room == nullptr ? this->added_.Resize(count) : room;
-    for (size_t i = 0; i < count; ++i) values[i] = kept.values[places[i]];
-    Batch<T> batch{.values = {values, count}};
+    const AnyBatch kept = kept_.batch();
+    void* const room = sink_->Room(count);
+    void* const values = room == nullptr ? Reserve(count) : room;
+    encodings::VisitWidth(lane_, [&](auto width) {
+      const auto* const from = static_cast<const uint8_t*>(kept.values);
+      auto* to = static_cast<uint8_t*>(values);
+      for (const uint32_t place : places) {
+        std::memcpy(to, from + place * width, width);
+        to += width;
+      }
+    });
+    AnyBatch batch{.values = values, .count = count};
     if (kept.validity != nullptr) {
       validity_.assign((count + 7) / 8, 0);
       for (size_t i = 0; i < count; ++i) {
@@ -212,23 +225,20 @@ class FlatColumn final : public TypedColumn<T> {
       }
       if (batch.null_count > 0) batch.validity = validity_.data();
     }
-    if (room == nullptr) return this->sink_->Add(batch, nullptr);
-    this->sink_->AddWritten(batch);
+    if (room == nullptr) return sink_->Add(batch, nullptr);
+    sink_->AddWritten(batch);
     return count;
   }
 
  private:
-  OwnedBatch<T> kept_;
+  OwnedValues kept_{lane_};
   size_t kept_bytes_ = 0;
   std::vector<uint8_t> validity_;
 };
 
-template <typename T>
-class LevelColumn final : public TypedColumn<T> {
-  using Places = GroupReader::Places;
-
+class LevelColumn final : public ColumnOfLane {
  public:
-  using TypedColumn<T>::TypedColumn;
+  using ColumnOfLane::ColumnOfLane;
 
  protected:
   void Clear() override {
@@ -239,8 +249,8 @@ class LevelColumn final : public TypedColumn<T> {
   }
 
   size_t Keep(const ColumnBatch& batch) override {
-    const auto& read = std::get<LevelBatch<T>>(batch);
-    const LevelLimits& levels = this->schema().levels;
+    const AnyLevelBatch& read = batch.levels;
+    const LevelLimits& levels = schema().levels;
     const Totals before = begins_.back();
     Totals end = before;
     size_t count = 0;
@@ -251,7 +261,7 @@ class LevelColumn final : public TypedColumn<T> {
         const bool present =
             read.definition.empty() || read.definition[entry] == levels.max_definition;
         next.bytes += 2 * sizeof(uint16_t);
-        if (present) next.bytes += this->SizeOf(read.values[next.values++ - before.values]);
+        if (present) next.bytes += SizeOf(read.values.data, next.values++ - before.values);
         ++next.entries;
       } while (next.entries - before.entries < read.num_entries && !read.repetition.empty() &&
                read.repetition[next.entries - before.entries] > 0);
@@ -266,7 +276,7 @@ class LevelColumn final : public TypedColumn<T> {
     };
     append(read.repetition, repetition_);
     append(read.definition, definition_);
-    values_.Append({.values = read.values.first(end.values - before.values)});
+    values_.Append({.values = read.values.data, .count = end.values - before.values});
     return count;
   }
   size_t kept_bytes() const override { return begins_.back().bytes; }
@@ -285,12 +295,14 @@ class LevelColumn final : public TypedColumn<T> {
   absl::StatusOr<size_t> AddPlaces(Places places) override {
     added_repetition_.clear();
     added_definition_.clear();
-    LevelBatch<T> batch{.num_records = places.size()};
+    AnyLevelBatch batch{.num_records = places.size()};
     size_t num_values = 0;
     for (const uint32_t place : places)
       num_values += begins_[place + 1].values - begins_[place].values;
-    T* const values = this->added_.Resize(num_values);
-    T* to = values;
+    const size_t width = encodings::WidthOf(lane_);
+    const void* const kept = values_.batch().values;
+    auto* const values = static_cast<uint8_t*>(Reserve(num_values));
+    uint8_t* to = values;
     for (const uint32_t place : places) {
       const Totals& begin = begins_[place];
       const Totals& end = begins_[place + 1];
@@ -301,13 +313,15 @@ class LevelColumn final : public TypedColumn<T> {
       };
       append(repetition_, added_repetition_);
       append(definition_, added_definition_);
-      to = std::copy_n(values_.batch().values.data() + begin.values, end.values - begin.values, to);
+      const size_t bytes = (end.values - begin.values) * width;
+      if (bytes > 0) std::memcpy(to, encodings::ValueAt(kept, lane_, begin.values), bytes);
+      to += bytes;
       batch.num_entries += end.entries - begin.entries;
     }
     batch.repetition = added_repetition_;
     batch.definition = added_definition_;
     batch.values = {values, num_values};
-    return this->sink_->AddLevels(batch, nullptr);
+    return sink_->AddLevels(batch, nullptr);
   }
 
  private:
@@ -320,7 +334,7 @@ class LevelColumn final : public TypedColumn<T> {
 
   std::vector<uint16_t> repetition_;
   std::vector<uint16_t> definition_;
-  OwnedBatch<T> values_;
+  OwnedValues values_{lane_};
   std::vector<Totals> begins_;  // one for each kept record, and one for their end
   std::vector<uint16_t> added_repetition_;
   std::vector<uint16_t> added_definition_;
@@ -369,12 +383,8 @@ std::shared_ptr<const OrdinalGroup> OrdinalGrouper::Make(size_t begin, size_t mo
 std::unique_ptr<TakenColumn> NewTakenColumn(const ScanSource& source, size_t column,
                                             size_t max_requests) {
   const ColumnSchema& schema = source.schema().columns[column];
-  return VisitType(schema.type,
-                   [&]<typename T>(std::type_identity<T>) -> std::unique_ptr<TakenColumn> {
-                     if (schema.has_levels())
-                       return std::make_unique<LevelColumn<T>>(source, column, max_requests);
-                     return std::make_unique<FlatColumn<T>>(source, column, max_requests);
-                   });
+  if (schema.has_levels()) return std::make_unique<LevelColumn>(source, column, max_requests);
+  return std::make_unique<FlatColumn>(source, column, max_requests);
 }
 
 }  // namespace cfile::internal

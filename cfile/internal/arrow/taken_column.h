@@ -56,7 +56,7 @@ class TakenColumn {
  public:
   virtual ~TakenColumn() = default;
 
-  // `sink`: a ValueSink of the column's C++ type. It must outlive this object.
+  // `sink`: of the column's C++ type. It must outlive this object.
   virtual void SetSink(RowSink* sink) = 0;
 
   // Reads the rows of the ordinals from number `begin` on, unless these rows are kept already.

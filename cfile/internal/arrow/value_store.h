@@ -37,6 +37,19 @@ class ValueStore {
   virtual void EndBlock() {}
   // Moves the values into new buffers of `parts`. Then the store is empty.
   virtual void Finish(ArrayParts& parts) = 0;
+
+  // The functions of TypedStore, for values of its type.
+  virtual absl::StatusOr<size_t> AppendAny(const AnyBatch& batch,
+                                           const std::shared_ptr<const Source>& source) = 0;
+  virtual absl::StatusOr<size_t> AppendAnyCodes(
+      const Batch<uint32_t>& codes, encodings::ValueSpan values,
+      const std::shared_ptr<const encodings::Dictionary>& dictionary) = 0;
+  virtual void* AnyRoom(size_t count) = 0;
+
+  // RowSink explains these functions. A string that is appended to Packed() is a value at once.
+  virtual void AddWritten(size_t /*count*/) {}
+  virtual encodings::PackedStrings* Packed(const Source& /*source*/) { return nullptr; }
+  virtual uint32_t* RoomForCodes(size_t /*count*/) { return nullptr; }
 };
 
 template <typename T>
@@ -50,16 +63,23 @@ class TypedStore : public ValueStore {
   virtual absl::StatusOr<size_t> Append(const Batch<T>& batch,
                                         const std::shared_ptr<const Source>& source) = 0;
 
-  // ValueSink explains these functions. A string that is appended to Packed() is a value at once.
   virtual T* Room(size_t /*count*/) { return nullptr; }
-  virtual void AddWritten(size_t /*count*/) {}
-  virtual encodings::PackedStrings* Packed(const Source& /*source*/) { return nullptr; }
-  virtual uint32_t* RoomForCodes(size_t /*count*/) { return nullptr; }
   virtual absl::StatusOr<size_t> AppendCodes(
       const Batch<uint32_t>& codes, std::span<const T> /*values*/,
       const std::shared_ptr<const encodings::Dictionary>& /*dictionary*/) {
     return codes.size();
   }
+
+  absl::StatusOr<size_t> AppendAny(const AnyBatch& batch,
+                                   const std::shared_ptr<const Source>& source) final {
+    return Append(batch.As<T>(), source);
+  }
+  absl::StatusOr<size_t> AppendAnyCodes(
+      const Batch<uint32_t>& codes, encodings::ValueSpan values,
+      const std::shared_ptr<const encodings::Dictionary>& dictionary) final {
+    return AppendCodes(codes, values.As<T>(), dictionary);
+  }
+  void* AnyRoom(size_t count) final { return Room(count); }
 };
 
 // True if `bytes` lies in the memory of `source`. `source` may be null.

@@ -238,10 +238,8 @@ absl::Status CheckDataBlock(FileReader& file, const RegionDetails& block) {
     CFILE_RETURN_IF_ERROR(cursor.Open(block.bytes, info, block.region.first_ordinal));
     return CheckEndOrdinal(uint64_t{cursor.first_ordinal()} + cursor.num_rows(), info.num_rows);
   };
-  return encodings::VisitPhysicalType(info.type.physical(), [&]<typename T>(std::type_identity<T>) {
-    return info.has_levels() ? open(LevelBlockCursor<T>(info.type, dictionary))
-                             : open(BlockCursor<T>(info.type, dictionary));
-  });
+  return info.has_levels() ? open(LevelBlockCursor(info.type, dictionary))
+                           : open(BlockCursor(info.type, dictionary));
 }
 
 }  // namespace cfile::internal

@@ -109,14 +109,11 @@ absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const Bl
   const IndexKind kind = info.positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
   CFILE_ASSIGN_OR_RETURN(const auto dictionary, file->Dictionary());
   std::unique_ptr<internal::RowBlock> block;
-  encodings::VisitPhysicalType(info.type.physical(), [&](auto type) {
-    using T = typename decltype(type)::type;
-    if (info.has_levels()) {
-      block = std::make_unique<internal::LevelBlockCursor<T>>(info.type, dictionary);
-    } else {
-      block = std::make_unique<internal::BlockCursor<T>>(info.type, dictionary);
-    }
-  });
+  if (info.has_levels()) {
+    block = std::make_unique<internal::LevelBlockCursor>(info.type, dictionary);
+  } else {
+    block = std::make_unique<internal::BlockCursor>(info.type, dictionary);
+  }
   return BlockVisitor(file, *block).Run(kind, visit);
 }
 

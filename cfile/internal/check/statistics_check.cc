@@ -34,35 +34,32 @@ absl::Status Compare(const BlockStatistics& stated, const BlockStatistics& found
 
 }  // namespace
 
-template <typename T>
-void StatisticsChecker<T>::Add(std::span<const T> values) {
+void StatisticsChecker::Add(encodings::ValueSpan values) {
   if (statistics_ == nullptr) return;
-  block_.Add(values);
+  block_->AddAny(values);
   if (statistics_->bloom_filter.empty()) return;
-  for (const T& value : values) missing_in_filter_ |= !statistics_->MightContain(value);
+  encodings::VisitPhysicalType(type_, [&]<typename T>(std::type_identity<T>) {
+    for (const T& value : values.As<T>()) missing_in_filter_ |= !statistics_->MightContain(value);
+  });
 }
 
-template <typename T>
-void StatisticsChecker<T>::Add(const Batch<T>& batch) {
+void StatisticsChecker::Add(const AnyBatch& batch) {
   if (statistics_ == nullptr) return;
-  if (batch.validity == nullptr) return Add(batch.values);
-  if (batch.size() > capacity_) {
-    capacity_ = batch.size();
-    present_.reset(new T[capacity_]);
-  }
-  const size_t present =
-      encodings::PackValues(batch.values.data(), batch.validity, 0, batch.size(), present_.get());
-  Add(std::span<const T>(present_.get(), present));
+  if (batch.validity == nullptr) return Add(encodings::ValueSpan(batch.values, batch.count));
+  const encodings::Lane lane = encodings::LaneOf(type_);
+  void* const present = present_.Reserve(batch.count, encodings::WidthOf(lane));
+  const size_t count =
+      encodings::PackValues(lane, batch.values, batch.validity, 0, batch.count, present);
+  Add(encodings::ValueSpan(present, count));
 }
 
-template <typename T>
-absl::Status StatisticsChecker<T>::FinishBlock(size_t index, uint64_t num_entries) {
-  const uint64_t null_count = num_entries - block_.present_count();
-  const BlockStatistics found = block_.Statistics(null_count);
+absl::Status StatisticsChecker::FinishBlock(size_t index, uint64_t num_entries) {
+  const uint64_t null_count = num_entries - block_->present_count();
+  const BlockStatistics found = block_->Statistics(null_count);
   const bool missing = missing_in_filter_;
-  file_.Merge(block_);
+  file_->Merge(*block_);
   null_count_ += null_count;
-  block_.Clear();
+  block_->Clear();
   missing_in_filter_ = false;
   if (statistics_ == nullptr) return absl::OkStatus();
   if (missing) return DataLoss("a value of block ", index, " is not in the Bloom filter");
@@ -72,20 +69,15 @@ absl::Status StatisticsChecker<T>::FinishBlock(size_t index, uint64_t num_entrie
   return DataLoss("statistics of block ", index, ": ", std::string(status.message()));
 }
 
-template <typename T>
-absl::Status StatisticsChecker<T>::FinishFile(size_t num_blocks) {
+absl::Status StatisticsChecker::FinishFile(size_t num_blocks) {
   if (statistics_ == nullptr) return absl::OkStatus();
   if (!statistics_->blocks.empty() && statistics_->blocks.size() != num_blocks) {
     return DataLoss("there are statistics of ", statistics_->blocks.size(),
                     " blocks, the file has ", num_blocks, " blocks");
   }
-  absl::Status status = Compare(statistics_->file, file_.Statistics(null_count_));
+  absl::Status status = Compare(statistics_->file, file_->Statistics(null_count_));
   if (status.ok()) return status;
   return DataLoss("statistics of the file: ", std::string(status.message()));
 }
-
-#define CFILE_INSTANTIATE(T) template class StatisticsChecker<T>;
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::internal

@@ -41,8 +41,7 @@ class Verifier {
     const FileInfo& info = file_.info();
     WalkIndex(IndexKind::kPositional);
     WalkIndex(IndexKind::kValue);
-    encodings::VisitPhysicalType(info.type.physical(),
-                                 [&](auto type) { ReadBlocks<typename decltype(type)::type>(); });
+    ReadBlocks();
     const bool complete = complete_[0] && complete_[1];
     if (complete && info.positional_index_root && info.value_index_root) CompareIndexes();
     CheckLayout(complete);
@@ -110,7 +109,6 @@ class Verifier {
     }
   }
 
-  template <typename T>
   void ReadBlocks() {
     if (auto dictionary = file_.Dictionary(); dictionary.ok()) {
       dictionary_ = *std::move(dictionary);
@@ -130,7 +128,7 @@ class Verifier {
         statistics = read.status();
       }
     }
-    internal::StatisticsChecker<T> checker(statistics.ok() ? *statistics : nullptr);
+    internal::StatisticsChecker checker(type(), statistics.ok() ? *statistics : nullptr);
     // Use the positional index, unless there is none, or only the value index could be read
     // completely.
     const bool positional = file_.info().positional_index_root &&
@@ -140,9 +138,9 @@ class Verifier {
                        entries(IndexKind::kValue).size() == blocks.size();
     uint64_t ordinal = 0;
     bool lost = false;  // a damaged block came before, so the next ordinal is unknown
-    std::optional<Owned<T>> previous;
-    internal::BlockCursor<T> rows(file_.info().type, dictionary_);
-    internal::LevelBlockCursor<T> records(file_.info().type, dictionary_);
+    std::optional<internal::OwnedKey> previous;
+    internal::BlockCursor rows(file_.info().type, dictionary_);
+    internal::LevelBlockCursor records(file_.info().type, dictionary_);
     for (size_t i = 0; i < blocks.size(); ++i) {
       const BlockPointer& pointer = blocks[i].pointer;
       ++report_.data_blocks;
@@ -153,7 +151,7 @@ class Verifier {
       uint64_t num_rows = 0;
       const uint64_t entries_before = report_.num_entries;
       const auto read = [&](auto& cursor) {
-        return ReadBlock<T>(cursor, pointer, expected, key, previous, first, num_rows, checker);
+        return ReadBlock(cursor, pointer, expected, key, previous, first, num_rows, checker);
       };
       absl::Status status = file_.info().has_levels() ? read(records) : read(rows);
       if (status.ok() && complete_[0] && !lost)
@@ -176,7 +174,7 @@ class Verifier {
       report_.num_rows += num_rows;
       ordinal = end;
     }
-    if (previous) internal::AppendKey<T>(*previous, report_.max_key.emplace());
+    if (previous) internal::AppendKey(Key(previous->value()), report_.max_key.emplace());
     if (ordinal != file_.info().num_rows && report_.ok()) {
       Report(DataLoss(name(), ": the blocks have ", ordinal, " rows, the footer says ",
                       file_.info().num_rows));
@@ -199,11 +197,11 @@ class Verifier {
   // Decodes all values of a block with `cursor`, a BlockCursor or a LevelBlockCursor. `key`: the
   // block's key in the value index, or null. `previous`: the last value before the block; updated
   // if the column has a value index.
-  template <typename T, typename Block>
+  template <typename Block>
   absl::Status ReadBlock(Block& cursor, const BlockPointer& pointer,
                          std::optional<uint64_t> expected_ordinal, const std::string* key,
-                         std::optional<Owned<T>>& previous, uint64_t& first_ordinal,
-                         uint64_t& num_rows, internal::StatisticsChecker<T>& checker) {
+                         std::optional<internal::OwnedKey>& previous, uint64_t& first_ordinal,
+                         uint64_t& num_rows, internal::StatisticsChecker& checker) {
     const FileInfo& info = file_.info();
     CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
                            internal::FetchDataBlock(file_.source(), info, pointer, /*verify=*/true,
@@ -219,7 +217,7 @@ class Verifier {
                       info.num_rows);
     }
     CFILE_RETURN_IF_ERROR(internal::VisitBatches(cursor, [&](const auto& batch) -> absl::Status {
-      if constexpr (std::is_same_v<Block, internal::LevelBlockCursor<T>>) {
+      if constexpr (std::is_same_v<Block, internal::LevelBlockCursor>) {
         checker.Add(batch.values);  // a column with levels has no value index
       } else {
         checker.Add(batch);
@@ -239,37 +237,43 @@ class Verifier {
   // Checks the order of values in a column with a value index. Value 0 of `batch` is row `row` of
   // its block. Sets `previous` to the last value. `key` is the block's key in the index (see
   // CheckKey), or null if the key is not to be checked.
-  template <typename T>
-  absl::Status CheckKeys(const Batch<T>& batch, size_t row, const std::string* key,
-                         std::optional<Owned<T>>& previous) {
-    if (!report_.min_key) internal::AppendKey(batch.values[0], report_.min_key.emplace());
-    if (key != nullptr) CFILE_RETURN_IF_ERROR(CheckKey<T>(*key, batch.values[0], previous));
-    for (size_t i = 0; i < batch.size(); ++i) {
-      if (!batch.IsValid(i) || !encodings::IsKey(batch.values[i]))
-        return DataLoss("row ", row + i, " of a column with a value index is null or NaN");
-      if (i > 0 ? encodings::KeyLess<T>(batch.values[i], batch.values[i - 1])
-                : previous && encodings::KeyLess<T>(batch.values[i], T(*previous))) {
-        return DataLoss(
-            "row ", row + i,
-            " is less than the row before it, but a column with a value index must ascend");
-      }
+  absl::Status CheckKeys(const internal::AnyBatch& batch, size_t row, const std::string* key,
+                         std::optional<internal::OwnedKey>& previous) {
+    if (!report_.min_key) internal::AppendKey(Key(batch.values), report_.min_key.emplace());
+    if (key != nullptr) CFILE_RETURN_IF_ERROR(CheckKey(*key, batch.values, previous));
+    const auto fault = internal::FindOrderFault({batch.values, batch.count}, type(),
+                                                previous ? previous->value() : nullptr);
+    size_t wrong = fault && !fault->is_key ? fault->index : batch.count;
+    for (size_t i = 0; i < wrong && batch.null_count > 0; ++i) {
+      if (!batch.IsValid(i)) wrong = i;
     }
-    previous = Owned<T>(batch.values.back());
+    if (wrong < batch.count && !(fault && fault->index < wrong))
+      return DataLoss("row ", row + wrong, " of a column with a value index is null or NaN");
+    if (fault) {
+      return DataLoss(
+          "row ", row + fault->index,
+          " is less than the row before it, but a column with a value index must ascend");
+    }
+    const encodings::Lane lane = encodings::LaneOf(type());
+    if (!previous) previous.emplace();
+    previous->Set(Key(encodings::ValueAt(batch.values, lane, batch.count - 1)));
     return absl::OkStatus();
   }
 
   // Checks a block's key in the value index: it must separate the block's first value from the last
   // value before the block.
-  template <typename T>
-  static absl::Status CheckKey(const std::string& key, const T& first,
-                               const std::optional<Owned<T>>& previous) {
+  absl::Status CheckKey(const std::string& key, const void* first,
+                        const std::optional<internal::OwnedKey>& previous) const {
     std::string first_key, previous_key;
-    internal::AppendKey(first, first_key);
-    if (previous) internal::AppendKey<T>(*previous, previous_key);
+    internal::AppendKey(Key(first), first_key);
+    if (previous) internal::AppendKey(Key(previous->value()), previous_key);
     if (key <= first_key && (!previous || previous_key < key || previous_key == first_key))
       return absl::OkStatus();
     return DataLoss("its key in the value index does not separate it from the block before it");
   }
+
+  PhysicalType type() const { return file_.info().type.physical(); }
+  internal::KeyRef Key(const void* value) const { return {value, type()}; }
 
   // Checks that no two blocks overlap, and that the bytes between blocks are zero. `complete`: true
   // if all index nodes could be read. If it is false, some blocks are unknown, so this function

@@ -102,7 +102,8 @@ absl::StatusOr<TableContents> ReadCopies(const Storage& storage, const std::stri
     found = std::move(copy);
   }
   if (found) return *std::move(found);
-  return absl::NotFoundError(absl::StrCat(storage.name(), "/", part, ": there is no copy"));
+  return absl::NotFoundError(
+      absl::StrCat(storage.name(), "/", part, ": there is no copy of its description"));
 }
 
 void CommitHistory::Add(const TableContents& table, bool attempt) {

@@ -4,11 +4,14 @@
 
 #include <bit>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 #include "encodings/core/key_order.h"
+#include "encodings/core/lane.h"
 #include "encodings/core/physical_type.h"
 
 namespace cfile::internal {
@@ -35,6 +38,63 @@ void AppendKey(const T& value, std::string& out) {
     }
   }
 }
+
+// A key without its C++ type: `value` points to a value of the C++ type of `type`. A view.
+struct KeyRef {
+  const void* value;
+  encodings::PhysicalType type;
+};
+void AppendNumberKey(KeyRef key, std::string& out);  // implements AppendKey for numbers
+inline void AppendKey(KeyRef key, std::string& out) {
+  if (key.type == encodings::PhysicalType::kBytes ||
+      key.type == encodings::PhysicalType::kFixedBytes) {
+    out.append(*static_cast<const std::string_view*>(key.value));
+  } else {
+    AppendNumberKey(key, out);
+  }
+}
+// Implement IsKey and FirstEqualKey for floats.
+bool IsFloatKey(KeyRef key);
+const void* FirstEqualFloat(KeyRef key);
+inline bool IsFloatType(encodings::PhysicalType type) {
+  return type == encodings::PhysicalType::kFloat || type == encodings::PhysicalType::kDouble;
+}
+// encodings::IsKey and FirstEqualKey. The result points to key.value or to a constant.
+inline bool IsKey(KeyRef key) { return !IsFloatType(key.type) || IsFloatKey(key); }
+inline const void* FirstEqualKey(KeyRef key) {
+  return IsFloatType(key.type) ? FirstEqualFloat(key) : key.value;
+}
+// The other end of the keys that are equal to `key`: 0 for 0 and -0.
+const void* LastEqualKey(KeyRef key);
+// encodings::KeyLess for values of the C++ type of `type`.
+using LessFunction = bool (*)(const void* a, const void* b);
+LessFunction KeyLessOf(encodings::PhysicalType type);
+
+// A key that owns its bytes. Movable. Thread-compatible.
+class OwnedKey {
+ public:
+  // Copies a key.
+  void Set(KeyRef key);
+  // Sets the key from its memcmp form. Returns false if it is not the key of a value of `type`.
+  bool Parse(std::string_view key, encodings::PhysicalType type);
+  // The key, until it is set or moved.
+  const void* value() const { return is_bytes_ ? static_cast<const void*>(&view_) : number_; }
+
+ private:
+  alignas(16) uint8_t number_[16] = {};
+  std::unique_ptr<std::string> bytes_;
+  std::string_view view_;  // of bytes_
+  bool is_bytes_ = false;
+};
+
+// A value that cannot follow the values before it in a column with a value index.
+struct OrderFault {
+  size_t index = 0;
+  bool is_key = false;  // true: the value is less than the one before it; false: it is no key
+};
+// Finds the first such value. `previous`: the value before the first one, or null.
+std::optional<OrderFault> FindOrderFault(encodings::ValueSpan values, encodings::PhysicalType type,
+                                         const void* previous);
 
 // Parses a key in memcmp form. False if `key` is not the key of a value of T. If T is a string,
 // Value is std::string.

@@ -121,58 +121,56 @@ absl::StatusOr<BlockStatistics> FromMessage(const wire::BlockStatistics& message
   return result;
 }
 
-template <typename T>
-StatisticsWriter<T>::StatisticsWriter(const WriterOptions& options)
-    : enabled_(HasStatistics(options)),
+StatisticsWriter::StatisticsWriter(PhysicalType type, const WriterOptions& options)
+    : type_(type),
+      enabled_(HasStatistics(options)),
       ascending_(options.value_index),
-      max_block_size_bytes_(options.max_block_size_bytes) {
-  if (enabled_ && options.bloom_filter_bits_per_value > 0 && !std::is_same_v<T, bool>)
+      max_block_size_bytes_(options.max_block_size_bytes),
+      block_(AnySummary::Create(type)),
+      file_(AnySummary::Create(type)) {
+  if (enabled_ && options.bloom_filter_bits_per_value > 0 && type != PhysicalType::kBool)
     bloom_.emplace(options.bloom_filter_bits_per_value, options.max_bloom_filter_bytes);
 }
 
-template <typename T>
-void StatisticsWriter<T>::Add(std::span<const T> values) {
+void StatisticsWriter::Add(encodings::ValueSpan values) {
   if (!enabled_) return;
   if (ascending_) {
-    block_.AddAscending(values);
+    block_->AddAscending(values);
   } else {
-    block_.Add(values);
+    block_->AddAny(values);
   }
-  if (bloom_) bloom_->AddValues(values);
+  if (!bloom_) return;
+  encodings::VisitPhysicalType(
+      type_, [&]<typename T>(std::type_identity<T>) { bloom_->AddValues(values.As<T>()); });
 }
 
-template <typename T>
-void StatisticsWriter<T>::FinishBlock(uint64_t num_entries) {
+void StatisticsWriter::FinishBlock(uint64_t num_entries) {
   if (!enabled_) return;
-  const uint64_t null_count = num_entries - block_.present_count();
+  const uint64_t null_count = num_entries - block_->present_count();
   if (!blocks_dropped_) {
-    const BlockStatistics statistics = block_.Statistics(null_count);
+    const BlockStatistics statistics = block_->Statistics(null_count);
     wire::Statistics message;
     message.blocks.push_back(ToMessage(statistics));
     AddEntry(wire::Serialize(message));
   }
-  file_.Merge(block_);
+  file_->Merge(*block_);
   null_count_ += null_count;
-  block_.Clear();
+  block_->Clear();
 }
 
-template <typename T>
-void StatisticsWriter<T>::AddBlock(const BlockStatistics& statistics) {
+void StatisticsWriter::AddBlock(const BlockStatistics& statistics) {
   if (!enabled_) return;
-  const bool set = block_.Set(statistics);
+  const bool set = block_->Set(statistics);
   CFILE_ASSERT(set);
   FinishBlock(statistics.num_entries());
 }
 
-template <typename T>
-bool StatisticsWriter<T>::CanAddBlock(const BlockStatistics* statistics) const {
+bool StatisticsWriter::CanAddBlock(const BlockStatistics* statistics) const {
   if (!enabled_) return true;
-  ValueSummary<T> summary;
-  return statistics != nullptr && summary.Set(*statistics);
+  return statistics != nullptr && AnySummary::Create(type_)->Set(*statistics);
 }
 
-template <typename T>
-void StatisticsWriter<T>::AddEntry(std::string_view entry) {
+void StatisticsWriter::AddEntry(std::string_view entry) {
   const size_t limit = max_block_size_bytes_ / 2;
   const size_t size = blocks_.size() + entry.size();
   if (size > limit) {
@@ -186,8 +184,7 @@ void StatisticsWriter<T>::AddEntry(std::string_view entry) {
   blocks_.append(entry);
 }
 
-template <typename T>
-absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
+absl::StatusOr<StatisticsBytes> StatisticsWriter::Finish() {
   StatisticsBytes result;
   if (!enabled_) return result;
   const BlockStatistics file = file_statistics();
@@ -352,10 +349,6 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
   result.bloom_filter = bloom_filter;
   return result;
 }
-
-#define CFILE_INSTANTIATE(T) template class StatisticsWriter<T>;
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace internal
 }  // namespace cfile

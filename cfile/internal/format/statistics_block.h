@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,27 +28,24 @@ struct StatisticsBytes {
 // Collects the statistics of a file while its blocks are written. Does nothing if the file gets no
 // statistics. Memory: at most half of max_block_size_bytes for the entries of finished blocks, and
 // max_bloom_filter_bytes for the Bloom filter. Thread-compatible.
-template <typename T>
 class StatisticsWriter {
  public:
-  explicit StatisticsWriter(const WriterOptions& options);
+  StatisticsWriter(PhysicalType type, const WriterOptions& options);
 
   // Adds values of the current block. Fastest while the values are in the CPU's cache.
-  void Add(std::span<const T> values);
+  void Add(encodings::ValueSpan values);
 
   // Ends the current block. `num_entries`: the number of the block's rows, nulls included; in a
   // file with levels, the number of its entries.
   void FinishBlock(uint64_t num_entries);
 
   // Adds a finished block. Uses the statistics of the block instead of its values.
-  // If the file gets a Bloom filter, also pass the values of the block to AddToBloomFilter.
   // Preconditions: no values were added since the last FinishBlock;
   // CanAddBlock(&statistics) is true.
   void AddBlock(const BlockStatistics& statistics);
   // False if `statistics` is null.
   // Also false if the block would make the statistics of the file less exact.
   bool CanAddBlock(const BlockStatistics* statistics) const;
-  void AddToBloomFilter(std::span<const T> values) { bloom_->AddValues(values); }
   bool has_bloom_filter() const { return bloom_.has_value(); }
 
   // Returns the statistics, valid as long as this object. Call once, last. kOutOfRange: the Bloom
@@ -56,7 +54,7 @@ class StatisticsWriter {
   absl::StatusOr<StatisticsBytes> Finish();
 
   // The statistics of all finished blocks together.
-  BlockStatistics file_statistics() const { return file_.Statistics(null_count_); }
+  BlockStatistics file_statistics() const { return file_->Statistics(null_count_); }
 
   size_t memory_usage_bytes() const {
     return blocks_.capacity() + (bloom_ ? bloom_->memory_usage_bytes() : 0);
@@ -65,11 +63,12 @@ class StatisticsWriter {
  private:
   void AddEntry(std::string_view entry);
 
+  const PhysicalType type_;
   bool enabled_;
   bool ascending_;
   size_t max_block_size_bytes_;
-  ValueSummary<T> block_;
-  ValueSummary<T> file_;
+  std::unique_ptr<AnySummary> block_;
+  std::unique_ptr<AnySummary> file_;
   uint64_t null_count_ = 0;  // of finished blocks
   std::string blocks_;       // entries of finished blocks: fields of wire::Statistics
   bool blocks_dropped_ = false;

@@ -84,7 +84,8 @@ void ValueSummary<T>::Add(std::span<const T> values) {
 }
 
 template <typename T>
-void ValueSummary<T>::AddAscending(std::span<const T> values) {
+void ValueSummary<T>::AddAscending(encodings::ValueSpan span) {
+  const std::span<const T> values = span.As<T>();
   if (values.empty()) return;
   if constexpr (kHasOrder<T>) {
     if (!has_bounds()) min_ = Kept(values.front());
@@ -94,7 +95,8 @@ void ValueSummary<T>::AddAscending(std::span<const T> values) {
 }
 
 template <typename T>
-void ValueSummary<T>::Merge(const ValueSummary& other) {
+void ValueSummary<T>::Merge(const AnySummary& summary) {
+  const auto& other = static_cast<const ValueSummary&>(summary);
   if constexpr (kHasOrder<T>) {
     if (other.has_bounds()) Widen(T(other.min_), T(other.max_), !has_bounds());
   }
@@ -141,6 +143,13 @@ BlockStatistics ValueSummary<T>::Statistics(uint64_t null_count) const {
     AppendKey(max, result.max_key.emplace());
   }
   return result;
+}
+
+std::unique_ptr<AnySummary> AnySummary::Create(PhysicalType type) {
+  return encodings::VisitPhysicalType(
+      type, []<typename T>(std::type_identity<T>) -> std::unique_ptr<AnySummary> {
+        return std::make_unique<ValueSummary<T>>();
+      });
 }
 
 #define CFILE_INSTANTIATE(T) template class ValueSummary<T>;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,37 +20,54 @@ inline constexpr size_t kMaxBoundBytes = 64;
 // are 0xff.
 std::optional<std::string> RoundedUp(std::string bytes);
 
-// Thread-compatible. For the types of CFILE_FOR_EACH_VALUE_TYPE.
-template <typename T>
-class ValueSummary {
+// The counts and the bounds of values, without their type. Thread-compatible.
+class AnySummary {
  public:
-  // Adds present values.
-  void Add(std::span<const T> values);
-  // As Add, for values in ascending order. Preconditions: no value is less than a value added
-  // before; no value is NaN.
-  void AddAscending(std::span<const T> values);
+  virtual ~AnySummary() = default;
+  static std::unique_ptr<AnySummary> Create(PhysicalType type);
 
-  // Adds all values that were added to `other`.
-  void Merge(const ValueSummary& other);
+  // Adds present values.
+  virtual void AddAny(encodings::ValueSpan values) = 0;
+  // As AddAny, for values in ascending order. Preconditions: no value is less than a value added
+  // before; no value is NaN.
+  virtual void AddAscending(encodings::ValueSpan values) = 0;
+
+  // Adds all values that were added to `other`, a summary of the same type.
+  virtual void Merge(const AnySummary& other) = 0;
 
   // Makes this object the summary of a block that has these statistics.
   // Returns false if that is not possible.
   // Then Statistics(statistics.null_count) would return other statistics.
-  bool Set(const BlockStatistics& statistics);
+  virtual bool Set(const BlockStatistics& statistics) = 0;
 
   // The statistics of all values added, with `null_count` nulls. For Int96, which has no order,
   // only the counts are set.
-  BlockStatistics Statistics(uint64_t null_count) const;
+  virtual BlockStatistics Statistics(uint64_t null_count) const = 0;
 
   uint64_t present_count() const { return present_count_; }
   void Clear() { present_count_ = nan_count_ = 0; }
 
- private:
+ protected:
   bool has_bounds() const { return present_count_ > nan_count_; }
-  void Widen(const T& min, const T& max, bool first);
 
   uint64_t present_count_ = 0;
   uint64_t nan_count_ = 0;
+};
+
+// For the types of CFILE_FOR_EACH_VALUE_TYPE.
+template <typename T>
+class ValueSummary final : public AnySummary {
+ public:
+  void Add(std::span<const T> values);
+  void AddAny(encodings::ValueSpan values) override { Add(values.As<T>()); }
+  void AddAscending(encodings::ValueSpan values) override;
+  void Merge(const AnySummary& other) override;
+  bool Set(const BlockStatistics& statistics) override;
+  BlockStatistics Statistics(uint64_t null_count) const override;
+
+ private:
+  void Widen(const T& min, const T& max, bool first);
+
   // Defined if has_bounds(). For bytes, only the first kMaxBoundBytes + 1 bytes: enough to know
   // whether the bound is cut.
   Owned<T> min_{};

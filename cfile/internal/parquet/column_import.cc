@@ -227,7 +227,7 @@ class TypedColumnImport final : public ColumnImport {
     rows_ += RowsIn(*to_) - rows_before;
     return absl::OkStatus();
   }
-  static uint64_t RowsIn(const ColumnWriter& writer) { return writer.totals().num_rows; }
+  static uint64_t RowsIn(const AnyWriter& writer) { return writer.totals().num_rows; }
 
   static bool HasCodes(const DataPage& page) {
     return page.encoding == Encoding::kParquetDictionary ||
@@ -391,7 +391,7 @@ class TypedColumnImport final : public ColumnImport {
 
   // The column chunk that is imported.
   TableWriter* writer_ = nullptr;
-  ColumnWriter* to_ = nullptr;
+  AnyWriter* to_ = nullptr;
   ParquetReport* report_ = nullptr;
   std::unique_ptr<PageOpener> opener_;
   std::unique_ptr<PageOpener> opener_of_waiting_;

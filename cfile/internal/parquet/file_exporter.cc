@@ -114,7 +114,7 @@ class TypedExporter final : public FileExporter {
   PageLevelReader level_reader_;
   PageLevels levels_;
   LevelCheck level_check_;
-  BlockCursor<T> values_;
+  BlockCursor values_;
   const ValueCheck<T> value_check_;
   bool checked_dictionary_ = false;
 
@@ -320,7 +320,7 @@ absl::Status TypedExporter<T>::OpenBlock() {
   is_open_ = true;
   if (values_.DictionaryValues().empty() || std::exchange(checked_dictionary_, true))
     return absl::OkStatus();
-  return Writable(values_.DictionaryValues());
+  return Writable(values_.DictionaryValues().As<T>());
 }
 
 // Checks all values of the open block that Open has not checked.
@@ -340,7 +340,7 @@ absl::Status TypedExporter<T>::CheckValues() {
       CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> batch, values_.NextCodes(left));
       count = batch.size();
     } else {
-      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.Next(left));
+      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.NextAs<T>(left));
       CFILE_RETURN_IF_ERROR(Writable(batch.values));
       count = batch.size();
     }
@@ -395,7 +395,7 @@ absl::Status TypedExporter<T>::WriteCodes(ChunkWriter& chunk) {
     codes_.insert(codes_.end(), batch.values.begin(), batch.values.end());
     left -= static_cast<uint32_t>(batch.size());
   }
-  const auto size = static_cast<uint32_t>(values_.DictionaryValues().size());
+  const auto size = static_cast<uint32_t>(values_.DictionaryValues().count);
   code_bytes_.Clear();
   encodings::PutIndexes<uint32_t>(codes_, std::max(1, encodings::LevelWidth(size - 1)),
                                   code_bytes_);
@@ -418,7 +418,7 @@ absl::Status TypedExporter<T>::Recode(ChunkWriter& chunk) {
   CFILE_RETURN_IF_ERROR(values_.SeekToRow(levels_.first_value));
   summary_.Clear();
   for (uint32_t left = levels_.num_values; left > 0;) {
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.Next(left));
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.NextAs<T>(left));
     if (values_.DictionaryValues().empty()) CFILE_RETURN_IF_ERROR(Writable(batch.values));
     CFILE_ASSIGN_OR_RETURN(const std::span<const T> values, Changed(batch.values));
     summary_.Add(values);

@@ -44,7 +44,7 @@ class PageCopier {
  public:
   // `plan` and `to` must outlive the copier. `codec`: a number of parquet::CompressionCodec that
   // CompressionFromParquet accepts.
-  PageCopier(const ColumnImportPlan& plan, int32_t codec, ColumnWriter& to)
+  PageCopier(const ColumnImportPlan& plan, int32_t codec, AnyWriter& to)
       : plan_(plan),
         to_(to),
         same_compressed_bytes_(HasSameCompressedBytes(codec)),
@@ -313,7 +313,7 @@ class PageCopier {
   static constexpr size_t kLeastCompressedBytes = 64;
 
   const ColumnImportPlan& plan_;
-  ColumnWriter& to_;
+  AnyWriter& to_;
   const bool same_compressed_bytes_;
   const Compression codec_;
   const ValueCheck<T> value_check_;

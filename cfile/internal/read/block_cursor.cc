@@ -9,37 +9,35 @@
 namespace cfile::internal {
 namespace {
 
-using encodings::BlockDecoder;
+using encodings::AnyBlockDecoder;
 using encodings::DataLoss;
 using encodings::kMaxBatchValues;
+using encodings::ValueSpan;
 
 }  // namespace
 
-template <typename T>
-absl::StatusOr<BlockDecoder<T>*> BlockCursor<T>::DecoderOf(Encoding encoding) {
+absl::StatusOr<AnyBlockDecoder*> BlockCursor::DecoderOf(Encoding encoding) {
   for (auto& [known, decoder] : decoders_) {
     if (known == encoding) return decoder.get();
   }
   encodings::DecoderOptions options(type_.type_length);
   options.dictionary = dictionary_;
   CFILE_ASSIGN_OR_RETURN(auto decoder,
-                         encodings::MakeDecoder<T>(encoding, type_.physical(), options));
+                         encodings::MakeAnyDecoder(encoding, type_.physical(), options));
   decoders_.emplace_back(encoding, std::move(decoder));
   return decoders_.back().second.get();
 }
 
-template <typename T>
-absl::Status BlockCursor<T>::Open(std::span<const uint8_t> bytes, const FileInfo& info,
-                                  std::optional<uint64_t> first_ordinal,
-                                  const encodings::SeekIndex* seek_index, const BlockHead* head) {
+absl::Status BlockCursor::Open(std::span<const uint8_t> bytes, const FileInfo& info,
+                               std::optional<uint64_t> first_ordinal,
+                               const encodings::SeekIndex* seek_index, const BlockHead* head) {
   CFILE_ASSIGN_OR_RETURN(const DataBlock parts, ParseDataBlock(bytes, info, head));
   CFILE_RETURN_IF_ERROR(Open(parts, first_ordinal, seek_index));
   return num_rows_ > 0 ? absl::OkStatus() : DataLoss("a data block has no rows");
 }
 
-template <typename T>
-absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,
-                                  const encodings::SeekIndex* seek_index) {
+absl::Status BlockCursor::Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,
+                               const encodings::SeekIndex* seek_index) {
   num_rows_ = row_ = 0;
   encoding_ = block.encoding;
   CFILE_ASSIGN_OR_RETURN(decoder_, DecoderOf(block.encoding));
@@ -73,8 +71,7 @@ absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t
   return absl::OkStatus();
 }
 
-template <typename T>
-absl::Status BlockCursor<T>::SeekToRow(uint32_t row) {
+absl::Status BlockCursor::SeekToRow(uint32_t row) {
   CFILE_ASSERT(row <= num_rows_);
   if (row == row_) return absl::OkStatus();
   uint32_t position = row;
@@ -90,90 +87,111 @@ absl::Status BlockCursor<T>::SeekToRow(uint32_t row) {
   return absl::OkStatus();
 }
 
-template <typename T>
-std::unique_ptr<const encodings::SeekIndex> BlockCursor<T>::BuildSeekIndex() {
-  return decoder_->BuildSeekIndex();
-}
-
-template <typename T>
-absl::Status BlockCursor<T>::CheckNoNulls() const {
+absl::Status BlockCursor::CheckNoNulls() const {
   if (!nullable_ || num_rows_ == decoder_->count()) return absl::OkStatus();
   return DataLoss("a block of a column with a value index has ", num_rows_ - decoder_->count(),
                   " nulls");
 }
 
-template <typename T>
-absl::Status BlockCursor<T>::SeekToKeys(std::span<const T> keys,
-                                        std::span<encodings::LowerBound> bounds) {
+absl::Status BlockCursor::SeekToKeys(ValueSpan keys, std::span<encodings::LowerBound> bounds) {
   CFILE_RETURN_IF_ERROR(CheckNoNulls());
-  CFILE_RETURN_IF_ERROR(decoder_->SeekToKeys(keys, bounds));
+  CFILE_RETURN_IF_ERROR(decoder_->SeekToAnyKeys(keys, bounds));
   if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(0).status());
   return SeekToFront();
 }
 
-template <typename T>
-absl::StatusOr<encodings::LowerBound> BlockCursor<T>::SeekToKey(const T& key) {
+absl::StatusOr<encodings::LowerBound> BlockCursor::SeekToKey(const void* key) {
   CFILE_RETURN_IF_ERROR(CheckNoNulls());
-  CFILE_ASSIGN_OR_RETURN(const encodings::LowerBound bound, decoder_->SeekToKey(key));
+  CFILE_ASSIGN_OR_RETURN(const encodings::LowerBound bound, decoder_->SeekToAnyKey(key));
   if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(bound.position).status());
   row_ = bound.position;
   return bound;
 }
 
-template <typename T>
-absl::StatusOr<Batch<T>> BlockCursor<T>::Next(size_t max_rows) {
-  return NextOf</*kCodes=*/false>(max_rows, values_);
-}
-
-template <typename T>
-absl::StatusOr<Batch<T>> BlockCursor<T>::NextInto(size_t max_rows, T* out) {
-  return NextOf</*kCodes=*/false>(max_rows, values_, out);
-}
-
-template <typename T>
-absl::StatusOr<Batch<uint32_t>> BlockCursor<T>::NextCodes(size_t max_rows) {
-  return NextOf</*kCodes=*/true>(max_rows, codes_);
-}
-
-template <typename T>
-absl::StatusOr<Batch<uint32_t>> BlockCursor<T>::NextCodesInto(size_t max_rows, uint32_t* out) {
-  return NextOf</*kCodes=*/true>(max_rows, codes_, out);
-}
-
-template <typename T>
-template <bool kCodes, typename V>
-absl::StatusOr<Batch<V>> BlockCursor<T>::NextOf(size_t max_rows, Buffers<V>& buffers, V* out) {
-  const size_t count = std::min<size_t>({max_rows, num_rows_ - row_, kMaxBatchValues});
-  if (count == 0) return Batch<V>{};
-  if (nullable_) return NextNullable<kCodes>(count, buffers, out);
-  CFILE_ASSIGN_OR_RETURN(const std::span<const V> values, NextPresent<kCodes>(count, buffers, out));
-  row_ += static_cast<uint32_t>(values.size());
-  return Batch<V>{.values = values};
-}
-
-// Reads between 1 and `count` present values. Precondition: count > 0.
-template <typename T>
-template <bool kCodes, typename V>
-absl::StatusOr<std::span<const V>> BlockCursor<T>::NextPresent(size_t count, Buffers<V>& buffers,
-                                                               V* out) {
-  if constexpr (!kCodes) {
-    if (const auto borrowed = decoder_->Borrow(count); !borrowed.empty()) return borrowed;
+absl::Status BlockCursor::Take(std::span<const uint32_t> rows,
+                               absl::FunctionRef<void(size_t i, const AnyBatch& batch)> put) {
+  if (lane_ == encodings::Lane::kBytes) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      CFILE_RETURN_IF_ERROR(SeekToRow(rows[i]));
+      CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, Next(1));
+      put(i, batch);
+    }
+    return absl::OkStatus();
   }
-  V* values = out != nullptr ? out : Reserve(count, buffers.packed, buffers.packed_capacity);
+  for (size_t begin = 0; begin < rows.size(); begin += kTakenRows) {
+    const auto some = rows.subspan(begin, std::min(kTakenRows, rows.size() - begin));
+    void* const values = Reserve(some.size(), kValues, buffers_[kValues].packed);
+    AnyBatch batch{.values = values, .count = some.size()};
+    if (!nullable_) {
+      CFILE_RETURN_IF_ERROR(decoder_->GatherAny(some, values));
+      put(begin, batch);
+      continue;
+    }
+    uint32_t positions[kTakenRows];
+    CFILE_ASSIGN_OR_RETURN(const size_t present, FindValues(some, positions));
+    CFILE_RETURN_IF_ERROR(decoder_->GatherAny({positions, present}, values));
+    if (present < some.size()) {
+      void* const spread = Reserve(some.size(), kValues, buffers_[kValues].spread);
+      encodings::SpreadValues(lane_, values, validity_bits_.data(), some.size(), spread);
+      batch.values = spread;
+      batch.validity = validity_bits_.data();
+      batch.null_count = some.size() - present;
+    }
+    put(begin, batch);
+  }
+  if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(0).status());
+  return SeekToFront();
+}
+
+absl::StatusOr<Batch<uint32_t>> BlockCursor::NextCodesInto(size_t max_rows, uint32_t* out) {
+  CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, NextOf(kCodes, max_rows, out));
+  return batch.As<uint32_t>();
+}
+
+absl::StatusOr<bool> BlockCursor::NextMatches(const ValueMatcher& matcher, size_t count,
+                                              uint8_t* bits, const uint8_t*& validity) {
+  size_t present = count;
+  if (nullable_) {
+    CFILE_ASSIGN_OR_RETURN(present, NextValidity(count));
+  }
+  CFILE_ASSIGN_OR_RETURN(const bool matched, matcher.MatchEncoded(*decoder_, present, bits));
+  if (!matched) {
+    if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_).status());
+    return false;
+  }
+  validity = present == count ? nullptr : validity_bits_.data();
+  if (validity != nullptr) encodings::SpreadBits(bits, validity, count, present);
+  row_ += static_cast<uint32_t>(count);
+  return true;
+}
+
+absl::StatusOr<AnyBatch> BlockCursor::NextOf(Kind kind, size_t max_rows, void* out) {
+  const size_t count = std::min<size_t>({max_rows, num_rows_ - row_, kMaxBatchValues});
+  if (count == 0) return AnyBatch();
+  if (nullable_) return NextNullable(kind, count, out);
+  CFILE_ASSIGN_OR_RETURN(const ValueSpan values, NextPresent(kind, count, out));
+  row_ += static_cast<uint32_t>(values.count);
+  return AnyBatch{.values = values.data, .count = values.count};
+}
+
+absl::StatusOr<ValueSpan> BlockCursor::NextPresent(Kind kind, size_t count, void* out) {
+  if (kind == kValues) {
+    if (const ValueSpan borrowed = decoder_->BorrowAny(count); !borrowed.empty()) return borrowed;
+  }
+  void* const values = out != nullptr ? out : Reserve(count, kind, buffers_[kind].packed);
   size_t read;
-  if constexpr (kCodes) {
-    CFILE_ASSIGN_OR_RETURN(read, decoder_->ReadCodes({values, count}));
+  if (kind == kCodes) {
+    CFILE_ASSIGN_OR_RETURN(read, decoder_->ReadCodes({static_cast<uint32_t*>(values), count}));
   } else {
-    CFILE_ASSIGN_OR_RETURN(read, decoder_->Read({values, count}));
+    CFILE_ASSIGN_OR_RETURN(read, decoder_->ReadAny(values, count));
   }
   if (read == 0)
     return DataLoss("the block's values end before its rows, at value ", decoder_->position());
-  return std::span<const V>(values, read);
+  return ValueSpan(values, read);
 }
 
-template <typename T>
-absl::StatusOr<size_t> BlockCursor<T>::NextValidity(size_t count) {
-  validity_bits_.resize(std::max(validity_bits_.size(), (count + 7) / 8));
+absl::StatusOr<size_t> BlockCursor::NextValidity(size_t count) {
+  ReserveValidity(count);
   CFILE_ASSIGN_OR_RETURN(const size_t present,
                          validity_.Read(static_cast<uint32_t>(count), validity_bits_.data()));
   const uint32_t left = decoder_->count() - decoder_->position();
@@ -186,19 +204,21 @@ absl::StatusOr<size_t> BlockCursor<T>::NextValidity(size_t count) {
   return present;
 }
 
-template <typename T>
-absl::StatusOr<size_t> BlockCursor<T>::FindValues(std::span<const uint32_t> rows,
-                                                  uint32_t* positions, uint8_t* valid) {
+absl::StatusOr<size_t> BlockCursor::FindValues(std::span<const uint32_t> rows,
+                                               uint32_t* positions) {
   CFILE_RETURN_IF_ERROR(validity_.FindValues(rows, positions));
+  ReserveValidity(rows.size());
+  std::fill_n(validity_bits_.begin(), (rows.size() + 7) / 8, uint8_t{0});
   size_t present = 0;
   // The positions may not ascend if the bytes of a mapped file change.
   uint32_t highest = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     const uint32_t position = positions[i];
-    valid[i] = position != encodings::ValidityDecoder::kNull;
-    highest = std::max(highest, valid[i] != 0 ? position : uint32_t{0});
+    const bool valid = position != encodings::ValidityDecoder::kNull;
+    highest = std::max(highest, valid ? position : uint32_t{0});
     positions[present] = position;
-    present += valid[i];
+    present += valid;
+    validity_bits_[i / 8] |= static_cast<uint8_t>(unsigned{valid} << i % 8);
   }
   if (present > 0 && highest >= decoder_->count()) {
     return DataLoss("the null bitmap has at least ", highest + uint64_t{1},
@@ -207,39 +227,36 @@ absl::StatusOr<size_t> BlockCursor<T>::FindValues(std::span<const uint32_t> rows
   return present;
 }
 
-template <typename T>
-absl::StatusOr<size_t> BlockCursor<T>::CutAfter(size_t present) {
+absl::StatusOr<size_t> BlockCursor::CutAfter(size_t present) {
   const size_t count = encodings::PositionOfOne(validity_bits_.data(), 0, present);
   CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_ + static_cast<uint32_t>(count)).status());
   return count;
 }
 
-template <typename T>
-template <bool kCodes, typename V>
-absl::StatusOr<Batch<V>> BlockCursor<T>::NextNullable(size_t count, Buffers<V>& buffers, V* out) {
+absl::StatusOr<AnyBatch> BlockCursor::NextNullable(Kind kind, size_t count, void* out) {
   CFILE_ASSIGN_OR_RETURN(size_t present, NextValidity(count));
-  std::span<const V> values;
+  ValueSpan values;
   if (present > 0) {
-    CFILE_ASSIGN_OR_RETURN(values,
-                           NextPresent<kCodes>(present, buffers, present == count ? out : nullptr));
-    if (values.size() < present) {
+    CFILE_ASSIGN_OR_RETURN(values, NextPresent(kind, present, present == count ? out : nullptr));
+    if (values.count < present) {
       // The bytes of the values exceeded the decoder's buffer: end the batch before the first row
       // whose value is missing.
-      present = values.size();
+      present = values.count;
       CFILE_ASSIGN_OR_RETURN(count, CutAfter(present));
     }
   }
   row_ += static_cast<uint32_t>(count);
-  if (present == count) return Batch<V>{.values = values};
-  V* spread = out != nullptr ? out : Reserve(count, buffers.spread, buffers.spread_capacity);
-  encodings::SpreadValues(values.data(), validity_bits_.data(), count, spread);
-  return Batch<V>{
-      .values = {spread, count}, .validity = validity_bits_.data(), .null_count = count - present};
+  if (present == count) return AnyBatch{.values = values.data, .count = count};
+  void* const spread = out != nullptr ? out : Reserve(count, kind, buffers_[kind].spread);
+  encodings::SpreadValues(LaneOfKind(kind), values.data, validity_bits_.data(), count, spread);
+  return AnyBatch{.values = spread,
+                  .count = count,
+                  .validity = validity_bits_.data(),
+                  .null_count = count - present};
 }
 
-template <typename T>
-absl::StatusOr<size_t> BlockCursor<T>::NextPacked(size_t max_rows, encodings::PackedStrings& out,
-                                                  Batch<T>& batch) {
+absl::StatusOr<size_t> BlockCursor::NextPacked(size_t max_rows, encodings::PackedStrings& out,
+                                               AnyBatch& batch) {
   batch = {};
   size_t count = std::min<size_t>({max_rows, num_rows_ - row_, kMaxBatchValues});
   if (!nullable_) {
@@ -270,9 +287,5 @@ absl::StatusOr<size_t> BlockCursor<T>::NextPacked(size_t max_rows, encodings::Pa
   out.Add(count - read, 0);
   return count;
 }
-
-#define CFILE_INSTANTIATE(T) template class BlockCursor<T>;
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::internal

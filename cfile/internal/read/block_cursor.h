@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,25 +11,51 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/file_info.h"
 #include "cfile/internal/format/data_block.h"
+#include "cfile/internal/read/predicate_matcher.h"
 #include "cfile/internal/read/row_block.h"
 #include "cfile/types.h"
 #include "encodings/core/block_codec.h"
+#include "encodings/core/lane.h"
+#include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
 
 namespace cfile::internal {
 
+// Memory for values of any type, without initialization.
+class RawBuffer {
+ public:
+  // Returns room for `count` values of `width` bytes. The contents are lost if the buffer grows.
+  // Precondition: count <= kMaxBatchValues.
+  void* Reserve(size_t count, size_t width) {
+    if (count * width > size_) {
+      // Round up to a power of two, so that the buffer grows only a few times.
+      size_ = std::min(encodings::kMaxBatchValues, std::bit_ceil(count)) * width;
+      bytes_ = std::make_unique_for_overwrite<std::byte[]>(size_);
+    }
+    return bytes_.get();
+  }
+  size_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  size_t size_ = 0;
+};
+
 // Reads the rows of one block at a time; Open moves the cursor to another block. Thread-compatible.
+// A `void*` points to values of the column's C++ type; so do the values of an AnyBatch.
 // Errors say what is wrong inside the block, but do not name the block.
-template <typename T>
 class BlockCursor final : public RowBlock {
  public:
   // `dictionary`: the file's dictionary; may be null if the file's blocks need none.
   BlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
-      : type_(type), dictionary_(std::move(dictionary)) {}
+      : type_(type),
+        lane_(encodings::LaneOf(type.physical())),
+        dictionary_(std::move(dictionary)) {}
 
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
                     std::optional<uint64_t> first_ordinal,
@@ -39,8 +66,11 @@ class BlockCursor final : public RowBlock {
   absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr);
 
-  std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex() override;
+  std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex() override {
+    return decoder_->BuildSeekIndex();
+  }
 
+  encodings::Lane lane() const { return lane_; }
   const std::shared_ptr<const encodings::Dictionary>& dictionary() const { return dictionary_; }
   Encoding encoding() const override { return encoding_; }
   uint32_t num_entries() const override { return num_rows_; }
@@ -49,52 +79,61 @@ class BlockCursor final : public RowBlock {
   absl::Status SeekToRow(uint32_t row) override;
 
   // Goes to the first row whose value is >= `key`. Precondition: the block has no nulls.
-  absl::StatusOr<encodings::LowerBound> SeekToKey(const T& key);
+  absl::StatusOr<encodings::LowerBound> SeekToKey(const void* key);
 
   // Searches each of `keys` as SeekToKey does, and stores the results in the first elements of
   // `bounds`. Then goes to the block's front.
-  absl::Status SeekToKeys(std::span<const T> keys, std::span<encodings::LowerBound> bounds);
+  absl::Status SeekToKeys(encodings::ValueSpan keys, std::span<encodings::LowerBound> bounds);
 
-  // Calls put(i, value) or put_null(i) for the value at rows[i]. `rows` must ascend; repeated rows
-  // are allowed. Views are valid only inside the call. The position afterwards is unspecified.
-  template <typename Put, typename PutNull>
-  absl::Status Take(std::span<const uint32_t> rows, Put&& put, PutNull&& put_null);
+  // Calls put(i, batch) with consecutive rows: row k of `batch` is rows[i + k]. `rows` must ascend;
+  // repeated rows are allowed. The batch is valid only inside the call. The position afterwards is
+  // unspecified.
+  absl::Status Take(std::span<const uint32_t> rows,
+                    absl::FunctionRef<void(size_t i, const AnyBatch& batch)> put);
 
   // Reads the next rows: at most `max_rows` and at most kMaxBatchValues rows; at least 1 row unless
   // the cursor is at the block's end. The batch is valid until the next call. The caller sets the
   // batch's first_ordinal.
-  absl::StatusOr<Batch<T>> Next(size_t max_rows);
-
-  // Does the same. Values that are not in place already are decoded into `out`.
-  // Then the batch begins at `out`. `out` must have room for `max_rows` values.
-  absl::StatusOr<Batch<T>> NextInto(size_t max_rows, T* out);
+  absl::StatusOr<AnyBatch> Next(size_t max_rows) { return NextOf(kValues, max_rows, nullptr); }
+  // Values that are not in place already are decoded into `out`. Then the batch begins at `out`.
+  // `out` must have room for `max_rows` values.
+  absl::StatusOr<AnyBatch> NextInto(size_t max_rows, void* out) {
+    return NextOf(kValues, max_rows, out);
+  }
+  // Precondition: T is the column's C++ type.
+  template <typename T>
+  absl::StatusOr<Batch<T>> NextAs(size_t max_rows) {
+    CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, Next(max_rows));
+    return batch.As<T>();
+  }
 
   // Compares the values of the next `count` rows with a predicate, without decoding them
-  // (PredicateMatcher::MatchBy). Sets `bits`, and sets `validity` as Batch::validity; the bit of a
+  // (ValueMatcher::MatchEncoded). Sets `bits`, and sets `validity` as Batch::validity; the bit of a
   // null is 0. Returns false, and does nothing, if this is not possible. Preconditions: those of
-  // MatchBy; the block has `count` more rows.
-  template <typename Matcher>
-  absl::StatusOr<bool> NextMatches(const Matcher& matcher, size_t count, uint8_t* bits,
+  // MatchEncoded; the block has `count` more rows.
+  absl::StatusOr<bool> NextMatches(const ValueMatcher& matcher, size_t count, uint8_t* bits,
                                    const uint8_t*& validity);
 
-  // Does the same as Next for strings, but appends the strings to `out`. Appends "" for a null.
-  // Sets the validity and the null count of the batch, but no values.
-  // Returns the number of rows. The number is 0 if nothing was read.
-  // Then the block is at its end, or the next string does not fit.
+  // Like Next, for strings, but appends the strings to `out`, and "" for a null. Sets the validity
+  // and the null count of the batch, but no values. Returns the number of rows; 0 if the block is
+  // at its end, or if the next string does not fit.
   absl::StatusOr<size_t> NextPacked(size_t max_rows, encodings::PackedStrings& out,
-                                    Batch<T>& batch);
+                                    AnyBatch& batch);
 
   // The dictionary's values by code if the block stores codes, else empty.
-  std::span<const T> DictionaryValues() const { return decoder_->DictionaryValues(); }
+  encodings::ValueSpan DictionaryValues() const { return decoder_->AnyDictionaryValues(); }
 
-  // Does the same as Next, but returns the codes of the values. The code of a null is 0.
+  // Like Next and NextInto, but return the codes of the values. The code of a null is 0.
   // Precondition: DictionaryValues() is not empty.
-  absl::StatusOr<Batch<uint32_t>> NextCodes(size_t max_rows);
-  // Does the same, but puts the codes into `out`. `out` must have room for `max_rows` codes.
+  absl::StatusOr<Batch<uint32_t>> NextCodes(size_t max_rows) {
+    return NextCodesInto(max_rows, nullptr);
+  }
   absl::StatusOr<Batch<uint32_t>> NextCodesInto(size_t max_rows, uint32_t* out);
 
   size_t memory_usage_bytes() const {
-    return values_.capacity_bytes() + codes_.capacity_bytes() + validity_bits_.capacity();
+    size_t bytes = validity_bits_.capacity();
+    for (const Buffers& buffers : buffers_) bytes += buffers.packed.size() + buffers.spread.size();
+    return bytes;
   }
 
  private:
@@ -105,146 +144,65 @@ class BlockCursor final : public RowBlock {
     row_ = 0;
     return decoder_->SeekTo(0);
   }
-  absl::StatusOr<encodings::BlockDecoder<T>*> DecoderOf(Encoding encoding);
+  absl::StatusOr<encodings::AnyBlockDecoder*> DecoderOf(Encoding encoding);
 
-  // Buffers for a batch of V.
-  template <typename V>
+  // What a batch consists of: values, or codes (uint32_t).
+  enum Kind { kValues, kCodes };
+  encodings::Lane LaneOfKind(Kind kind) const {
+    return kind == kCodes ? encodings::Lane::k4 : lane_;
+  }
   struct Buffers {
-    std::unique_ptr<V[]> packed;  // the present values, if the decoder must copy them
-    size_t packed_capacity = 0;
-    std::unique_ptr<V[]> spread;  // the values at their rows, with gaps for nulls
-    size_t spread_capacity = 0;
-
-    size_t capacity_bytes() const { return (packed_capacity + spread_capacity) * sizeof(V); }
+    RawBuffer packed;  // the present values, if the decoder must copy them
+    RawBuffer spread;  // the values at their rows, with gaps for nulls
   };
-  // These functions read a batch of V. If kCodes is false, V is T, and `decoder_` returns values.
-  // If kCodes is true, V is uint32_t, and `decoder_` returns codes.
-  // `out`: the place for the result. If `out` is null, the result is in `buffers`.
-  template <bool kCodes, typename V>
-  absl::StatusOr<Batch<V>> NextOf(size_t max_rows, Buffers<V>& buffers, V* out = nullptr);
-  template <bool kCodes, typename V>
-  absl::StatusOr<std::span<const V>> NextPresent(size_t count, Buffers<V>& buffers, V* out);
-  template <bool kCodes, typename V>
-  absl::StatusOr<Batch<V>> NextNullable(size_t count, Buffers<V>& buffers, V* out);
+  void* Reserve(size_t count, Kind kind, RawBuffer& buffer) const {
+    return buffer.Reserve(count, encodings::WidthOf(LaneOfKind(kind)));
+  }
+
+  // `out`: the place for the result. If `out` is null, the result is in buffers_.
+  absl::StatusOr<AnyBatch> NextOf(Kind kind, size_t max_rows, void* out);
+  // Reads between 1 and `count` present values. Precondition: count > 0.
+  absl::StatusOr<encodings::ValueSpan> NextPresent(Kind kind, size_t count, void* out);
+  absl::StatusOr<AnyBatch> NextNullable(Kind kind, size_t count, void* out);
   // Reads the next `count` bits of the validity. Returns how many of these bits are 1.
   // kDataLoss: the block has another number of values.
   absl::StatusOr<size_t> NextValidity(size_t count);
-  // Sets valid[i] to 1 if rows[i] holds a value, otherwise to 0, and writes the positions of these
-  // values in the decoder to `positions`. Returns how many there are. `rows` must ascend.
-  // kDataLoss: the block has another number of values.
-  absl::StatusOr<size_t> FindValues(std::span<const uint32_t> rows, uint32_t* positions,
-                                    uint8_t* valid);
+  // Sets bit i of validity_bits_ to 1 if rows[i] holds a value, and to 0 if it is null. Writes the
+  // positions that these values have in the decoder to `positions`, and returns their number.
+  // `rows` must ascend. kDataLoss: the block has another number of values.
+  absl::StatusOr<size_t> FindValues(std::span<const uint32_t> rows, uint32_t* positions);
   // Call it if only the first `present` values could be read for the rows of the last NextValidity.
   // Goes back to the first of these rows that lacks its value.
   // Returns the number of these rows before that row.
   absl::StatusOr<size_t> CutAfter(size_t present);
-  template <typename V>
-  static V* Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity);
+  void ReserveValidity(size_t count) {
+    validity_bits_.resize(std::max(validity_bits_.size(), (count + 7) / 8));
+  }
 
   // The number of rows that Take passes to the decoder at once.
   static constexpr size_t kTakenRows = 1024;
 
   ColumnType type_;
+  encodings::Lane lane_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;
   // One decoder for each encoding found so far, because the blocks of a file may have different
   // encodings. The decoders are kept, so that opening a block allocates nothing.
-  std::vector<std::pair<Encoding, std::unique_ptr<encodings::BlockDecoder<T>>>> decoders_;
-  encodings::BlockDecoder<T>* decoder_ = nullptr;
+  std::vector<std::pair<Encoding, std::unique_ptr<encodings::AnyBlockDecoder>>> decoders_;
+  encodings::AnyBlockDecoder* decoder_ = nullptr;
   Encoding encoding_ = Encoding::kPlain;  // of the block
   encodings::ValidityDecoder validity_;
   bool nullable_ = false;
 
-  Buffers<T> values_;
-  Buffers<uint32_t> codes_;
+  Buffers buffers_[2];  // by Kind
   std::vector<uint8_t> validity_bits_;
 };
-
-template <typename T>
-template <typename V>
-V* BlockCursor<T>::Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity) {
-  if (count > capacity) {
-    // Round up to a power of two, so that the buffer grows only a few times.
-    capacity = std::min(encodings::kMaxBatchValues, std::bit_ceil(count));
-    buffer.reset(new V[capacity]);
-  }
-  return buffer.get();
-}
-
-template <typename T>
-template <typename Matcher>
-absl::StatusOr<bool> BlockCursor<T>::NextMatches(const Matcher& matcher, size_t count,
-                                                 uint8_t* bits, const uint8_t*& validity) {
-  size_t present = count;
-  if (nullable_) {
-    CFILE_ASSIGN_OR_RETURN(present, NextValidity(count));
-  }
-  const uint32_t position = decoder_->position();
-  const auto compare = [&](const T& low, const T& high, uint8_t* some) -> absl::StatusOr<bool> {
-    CFILE_RETURN_IF_ERROR(decoder_->SeekTo(position));
-    return decoder_->ReadMatches(low, high, present, some);
-  };
-  const auto compare_list = [&](std::span<const T> list) -> absl::StatusOr<bool> {
-    if (list.size() > decoder_->kMostMatches) return false;
-    return decoder_->ReadMatchesOfAny(list, present, bits);
-  };
-  CFILE_ASSIGN_OR_RETURN(const bool matched, matcher.MatchBy(present, compare, compare_list, bits));
-  if (!matched) {
-    if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_).status());
-    return false;
-  }
-  validity = present == count ? nullptr : validity_bits_.data();
-  if (validity != nullptr) encodings::SpreadBits(bits, validity, count, present);
-  row_ += static_cast<uint32_t>(count);
-  return true;
-}
-
-template <typename T>
-template <typename Put, typename PutNull>
-absl::Status BlockCursor<T>::Take(std::span<const uint32_t> rows, Put&& put, PutNull&& put_null) {
-  if constexpr (!encodings::kIsBytes<T>) {
-    uint32_t positions[kTakenRows];
-    for (size_t begin = 0; begin < rows.size(); begin += kTakenRows) {
-      const auto some = rows.subspan(begin, std::min(kTakenRows, rows.size() - begin));
-      T* const values = Reserve(some.size(), values_.packed, values_.packed_capacity);
-      if (!nullable_) {
-        CFILE_RETURN_IF_ERROR(decoder_->Gather(some, {values, some.size()}));
-        for (size_t i = 0; i < some.size(); ++i) put(begin + i, values[i]);
-        continue;
-      }
-      uint8_t valid[kTakenRows];
-      CFILE_ASSIGN_OR_RETURN(const size_t present, FindValues(some, positions, valid));
-      CFILE_RETURN_IF_ERROR(decoder_->Gather({positions, present}, {values, present}));
-      const T* next = values;
-      for (size_t i = 0; i < some.size(); ++i) {
-        if (valid[i] != 0) {
-          put(begin + i, *next++);
-        } else {
-          put_null(begin + i);
-        }
-      }
-    }
-    if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(0).status());
-    return SeekToFront();
-  }
-  for (size_t i = 0; i < rows.size(); ++i) {
-    CFILE_RETURN_IF_ERROR(SeekToRow(rows[i]));
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, Next(1));
-    if (batch.IsValid(0)) {
-      put(i, batch.values[0]);
-    } else {
-      put_null(i);
-    }
-  }
-  return absl::OkStatus();
-}
 
 // Returns whether seeking to each of `chosen` rows is faster than decoding a range of rows.
 // The range reaches from the first to the last chosen row. `all`: the number of rows in the range.
 // Measured: decoding a row takes 1/64 of the time of a seek.
 // It takes 1/256 of that time if the seek must count nulls or skip strings.
-template <typename T>
-bool SeeksAreFaster(uint64_t chosen, uint64_t all, bool nullable) {
-  const uint64_t rows_per_seek = encodings::kIsBytes<T> || nullable ? 256 : 64;
+inline bool SeeksAreFaster(encodings::Lane lane, uint64_t chosen, uint64_t all, bool nullable) {
+  const uint64_t rows_per_seek = lane == encodings::Lane::kBytes || nullable ? 256 : 64;
   return chosen * rows_per_seek < all;
 }
 

@@ -14,15 +14,14 @@
 namespace cfile::internal {
 
 // Thread-compatible.
-template <typename T>
 class CodeMatcher {
  public:
   // Evaluates `matcher` for each value of `dictionary`. Does nothing if `dictionary` has the same
   // address and size as in the last call. Precondition: the values at one address do not change.
-  void SetDictionary(const PredicateMatcher<T>& matcher, std::span<const T> dictionary) {
-    if (dictionary.data() == dictionary_.data() && dictionary.size() == dictionary_.size()) return;
+  void SetDictionary(const ValueMatcher& matcher, encodings::ValueSpan dictionary) {
+    if (dictionary.data == dictionary_.data && dictionary.count == dictionary_.count) return;
     dictionary_ = dictionary;
-    const size_t size = dictionary.size();
+    const size_t size = dictionary.count;
     std::vector<uint8_t> bits((size + 7) / 8);
     matcher.Match(dictionary, bits.data());
     matches_.assign(size, 0);
@@ -56,7 +55,7 @@ class CodeMatcher {
   }
 
  private:
-  std::span<const T> dictionary_;
+  encodings::ValueSpan dictionary_;
   std::vector<uint8_t> matches_;  // by code: 1 or 0
   Verdict verdict_ = Verdict::kNone;
   bool consecutive_ = false;  // true: the matching codes are first_ to last_

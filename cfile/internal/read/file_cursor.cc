@@ -4,11 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/named_status.h"
+#include "encodings/registry.h"
 
 namespace cfile::internal {
 
-absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(
-    FileReader& file, bool holds_type, absl::Status (*find_decoder)(const FileInfo& info)) {
+absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileReader& file,
+                                                                           bool holds_type) {
   const FileInfo& info = file.info();
   const std::string& name = file.source().name();
   if (!holds_type) {
@@ -17,7 +18,10 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(
                                                    " does not give values of this C++ type"));
   }
   absl::Status status = CheckCompressionBuiltIn(info.compression);
-  if (status.ok()) status = find_decoder(info);
+  if (status.ok()) {
+    status = encodings::MakeAnyDecoder(info.encoding, info.type.physical(), info.type.type_length)
+                 .status();
+  }
   CFILE_RETURN_IF_ERROR(Named(status, name));
   CFILE_RETURN_IF_ERROR(file.CheckNumValues());
   return file.Dictionary();

@@ -12,28 +12,17 @@
 #include "cfile/internal/read/block_walk.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
+#include "encodings/core/block_codec.h"
 #include "encodings/core/status.h"
-#include "encodings/registry.h"
 
 namespace cfile::internal {
 
-// Implements the function below. `holds_type`: HoldsType of the file's type. `find_decoder`: says
-// whether this build has a decoder for the file's encoding and type.
-absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(
-    FileReader& file, bool holds_type, absl::Status (*find_decoder)(const FileInfo& info));
+// Checks that this build can read the file. Returns the file's dictionary, or null if it has none.
+// `holds_type`: HoldsType of the caller's C++ type. Errors: those of Reader::NewCursor.
+absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileReader& file,
+                                                                           bool holds_type = true);
 
-// Checks that this build can read the file as values of T, and returns the file's dictionary (null
-// if it has none). Errors: those of Reader::NewCursor.
-template <typename T>
-absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileReader& file) {
-  return PrepareToRead(file, HoldsType<T>(file.info().type), [](const FileInfo& info) {
-    return encodings::MakeDecoder<T>(info.encoding, info.type.physical(), info.type.type_length)
-        .status();
-  });
-}
-
-// The type of the values does not matter here. TypedFileCursor below adds it. Errors as those of
-// Cursor (cfile/reader.h). Thread-compatible.
+// Errors as those of Cursor (cfile/reader.h). Thread-compatible.
 //
 // A call that fails leaves the position unchanged, so it can be repeated.
 class FileCursor : protected BlockWalk {
@@ -154,28 +143,6 @@ class FileCursor : protected BlockWalk {
   };
   Resume resume_ = Resume::kBySeek;
   absl::Status failed_;  // see KeepFailed
-};
-
-// Block: BlockCursor or LevelBlockCursor.
-template <typename Block>
-class TypedFileCursor : public FileCursor {
- protected:
-  TypedFileCursor(std::shared_ptr<FileReader> file, Block block)
-      : FileCursor(std::move(file), block_), block_(std::move(block)) {}
-  ~TypedFileCursor() = default;
-
-  // Returns block_.Next(max_rows) at the current position, going to the next block if necessary.
-  // Sets `first_ordinal` to the batch's first row. The batch is empty at the end of the file.
-  template <typename Batch>
-  absl::StatusOr<Batch> NextBatch(size_t max_rows, uint64_t& first_ordinal) {
-    CFILE_ASSIGN_OR_RETURN(const bool more, GoToNextRow(first_ordinal));
-    if (!more) return Batch{};
-    auto batch = block_.Next(max_rows);
-    if (!batch.ok()) return KeepFailed(batch.status());
-    return batch;
-  }
-
-  Block block_;
 };
 
 }  // namespace cfile::internal

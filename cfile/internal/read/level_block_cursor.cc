@@ -168,11 +168,9 @@ std::span<const uint16_t> LevelWindow::definition(size_t entries) const {
   return {definition_.data() + begin_, entries};
 }
 
-template <typename T>
-absl::Status LevelBlockCursor<T>::Open(std::span<const uint8_t> bytes, const FileInfo& info,
-                                       std::optional<uint64_t> first_ordinal,
-                                       const encodings::SeekIndex* seek_index,
-                                       const BlockHead* head) {
+absl::Status LevelBlockCursor::Open(std::span<const uint8_t> bytes, const FileInfo& info,
+                                    std::optional<uint64_t> first_ordinal,
+                                    const encodings::SeekIndex* seek_index, const BlockHead* head) {
   window_.Open({}, {});
   num_rows_ = row_ = 0;
   limits_ = info.levels;
@@ -192,8 +190,7 @@ absl::Status LevelBlockCursor<T>::Open(std::span<const uint8_t> bytes, const Fil
   return absl::OkStatus();
 }
 
-template <typename T>
-absl::Status LevelBlockCursor<T>::SeekToRow(uint32_t row) {
+absl::Status LevelBlockCursor::SeekToRow(uint32_t row) {
   CFILE_ASSERT(row <= num_rows());
   if (row < window_.record() || (row == window_.record() && window_.inside_record())) Rewind();
   while (window_.record() < row) {
@@ -208,8 +205,7 @@ absl::Status LevelBlockCursor<T>::SeekToRow(uint32_t row) {
 }
 
 // Compares the counts in the block's header with the records and values read so far.
-template <typename T>
-absl::Status LevelBlockCursor<T>::CheckCounts() const {
+absl::Status LevelBlockCursor::CheckCounts() const {
   const bool at_end = window_.at_end();
   if (at_end ? window_.record() != num_rows() : window_.record() >= num_rows()) {
     return DataLoss("the block's levels have ", at_end ? "" : "more than ", window_.record(),
@@ -222,10 +218,9 @@ absl::Status LevelBlockCursor<T>::CheckCounts() const {
   return absl::OkStatus();
 }
 
-template <typename T>
-absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records, ValueSink<T>* sink) {
+absl::StatusOr<AnyLevelBatch> LevelBlockCursor::Next(size_t max_records, RowSink* sink) {
   CFILE_ASSIGN_OR_RETURN(LevelWindow::Extent extent, window_.Look(max_records));
-  std::span<const T> values;
+  encodings::ValueSpan values;
   if (window_.value() + extent.values > num_present()) {
     return DataLoss("the levels have more present values than the block, which has ",
                     num_present());
@@ -233,14 +228,12 @@ absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records, Valu
   if (extent.values > 0) {
     // After a batch was cut, the position of values_ is after the value of the next entry.
     CFILE_RETURN_IF_ERROR(values_.SeekToRow(window_.value()));
-    T* const room = sink == nullptr ? nullptr : sink->RoomForLevels(extent.values);
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, room == nullptr
-                                                     ? values_.Next(extent.values)
-                                                     : values_.NextInto(extent.values, room));
+    void* const room = sink == nullptr ? nullptr : sink->RoomForLevels(extent.values);
+    CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, values_.NextInto(extent.values, room));
     if (batch.size() < extent.values) extent = window_.Cut(batch.size());
-    values = batch.values.first(extent.values);
+    values = {batch.values, extent.values};
   }
-  const LevelBatch<T> batch{.num_records = extent.records,
+  const AnyLevelBatch batch{.num_records = extent.records,
                             .num_entries = extent.entries,
                             .repetition = window_.repetition(extent.entries),
                             .definition = window_.definition(extent.entries),
@@ -249,9 +242,5 @@ absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records, Valu
   CFILE_RETURN_IF_ERROR(CheckCounts());
   return batch;
 }
-
-#define CFILE_INSTANTIATE(T) template class LevelBlockCursor<T>;
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::internal

@@ -89,7 +89,6 @@ class LevelWindow {
 
 // Reads the records of one block at a time. FileCursor uses the records as rows. Thread-compatible.
 // Errors say what is wrong inside the block, but do not name the block.
-template <typename T>
 class LevelBlockCursor final : public RowBlock {
  public:
   // `dictionary`: the file's dictionary; may be null if the file's blocks need none.
@@ -116,8 +115,7 @@ class LevelBlockCursor final : public RowBlock {
   // Reads the next records (see LevelCursor::Next). The caller sets the batch's first_record.
   // `sink`: null, or the sink to which the caller will add the batch. Then values are decoded into
   // the memory that the sink returns (RoomForLevels).
-  absl::StatusOr<LevelBatch<T>> Next(size_t max_records, ValueSink<T>* sink = nullptr);
-
+  absl::StatusOr<AnyLevelBatch> Next(size_t max_records, RowSink* sink = nullptr);
   size_t memory_usage_bytes() const {
     return window_.memory_usage_bytes() + values_.memory_usage_bytes();
   }
@@ -137,7 +135,7 @@ class LevelBlockCursor final : public RowBlock {
   LevelLimits limits_;
   LevelBlock block_;
   LevelWindow window_;
-  BlockCursor<T> values_;
+  BlockCursor values_;
 };
 
 }  // namespace cfile::internal

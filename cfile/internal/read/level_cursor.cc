@@ -4,43 +4,48 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/read/file_cursor.h"
-#include "cfile/internal/read/level_block_cursor.h"
+#include "cfile/internal/read/level_file_cursor.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
 
 using internal::FileReader;
 
-template <typename T>
-class LevelCursor<T>::Impl : public internal::TypedFileCursor<internal::LevelBlockCursor<T>> {
-  using Base = internal::TypedFileCursor<internal::LevelBlockCursor<T>>;
+internal::LevelFileCursor::LevelFileCursor(std::shared_ptr<FileReader> file,
+                                           std::shared_ptr<const encodings::Dictionary> dictionary)
+    : FileCursor(file, block_), block_(file->info().type, std::move(dictionary)) {}
 
- public:
-  Impl(std::shared_ptr<FileReader> file, std::shared_ptr<const encodings::Dictionary> dictionary)
-      : Base(file, internal::LevelBlockCursor<T>(file->info().type, std::move(dictionary))) {}
+internal::LevelFileCursor::~LevelFileCursor() = default;
 
-  absl::StatusOr<LevelBatch<T>> Next(size_t max_records) {
-    uint64_t first_record = 0;
-    auto batch = this->template NextBatch<LevelBatch<T>>(max_records, first_record);
-    if (batch.ok()) batch->first_record = first_record;
-    return batch;
-  }
-};
+absl::StatusOr<internal::AnyLevelBatch> internal::LevelFileCursor::Next(size_t max_records) {
+  uint64_t first_record = 0;
+  CFILE_ASSIGN_OR_RETURN(const bool more, GoToNextRow(first_record));
+  auto batch = more ? block_.Next(max_records) : AnyLevelBatch();
+  if (!batch.ok()) return KeepFailed(batch.status());
+  batch->first_record = first_record;
+  return batch;
+}
 
-template <typename T>
-absl::StatusOr<LevelCursor<T>> Reader::NewLevelCursor() const {
-  if (!info().positional_index_root) {
+absl::StatusOr<std::unique_ptr<internal::LevelFileCursor>> internal::NewLevelFileCursor(
+    const std::shared_ptr<FileReader>& file, bool holds_type) {
+  if (!file->info().positional_index_root) {
     return absl::FailedPreconditionError(
-        absl::StrCat(file_->source().name(), ": the file has no positional index"));
+        absl::StrCat(file->source().name(), ": the file has no positional index"));
   }
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file_));
-  return LevelCursor<T>(
-      std::make_unique<typename LevelCursor<T>::Impl>(file_, std::move(dictionary)));
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead(*file, holds_type));
+  return std::make_unique<LevelFileCursor>(file, std::move(dictionary));
 }
 
 template <typename T>
-LevelCursor<T>::LevelCursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+absl::StatusOr<LevelCursor<T>> Reader::NewLevelCursor() const {
+  CFILE_ASSIGN_OR_RETURN(auto cursor,
+                         internal::NewLevelFileCursor(file_, HoldsType<T>(info().type)));
+  return LevelCursor<T>(std::move(cursor));
+}
+
+template <typename T>
+LevelCursor<T>::LevelCursor(std::unique_ptr<internal::LevelFileCursor> cursor)
+    : impl_(std::move(cursor)) {}
 template <typename T>
 LevelCursor<T>::LevelCursor(LevelCursor&&) noexcept = default;
 template <typename T>
@@ -61,7 +66,8 @@ absl::Status LevelCursor<T>::SeekToRecord(uint64_t record) {
 }
 template <typename T>
 absl::StatusOr<LevelBatch<T>> LevelCursor<T>::Next(size_t max_records) {
-  return impl_->Next(max_records);
+  CFILE_ASSIGN_OR_RETURN(const internal::AnyLevelBatch batch, impl_->Next(max_records));
+  return batch.As<T>();
 }
 template <typename T>
 uint64_t LevelCursor<T>::record() const {

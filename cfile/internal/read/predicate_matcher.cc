@@ -81,6 +81,25 @@ std::optional<std::string> AfterPrefix(std::string prefix) {
 
 template <typename T>
 PredicateMatcher<T>::PredicateMatcher(const Predicate<T>& predicate) {
+  exclusive_ = kIsBytes<T>;
+  Simplify(predicate);
+  low_value_ = T(low_);
+  if constexpr (kIsBytes<T>) {
+    if (!unbounded_) end_ = high_;
+  } else if (high_ < Highest<T>()) {
+    end_ = Next<T>(high_, /*up=*/true);
+  }
+  if (end_) end_value_ = T(*end_);
+  // Decoders compare no floats. They compare strings for equality only.
+  if (form_ == Form::kList) {
+    compares_encoded_ = !kIsFloat<T> && list_.size() <= kMaxListPasses;
+  } else {
+    compares_encoded_ = comparing() && !kIsFloat<T> && (!kIsBytes<T> || single_);
+  }
+}
+
+template <typename T>
+void PredicateMatcher<T>::Simplify(const Predicate<T>& predicate) {
   using Kind = typename Predicate<T>::Kind;
   const Kind kind = predicate.kind();
   const auto& constants = predicate.constants();
@@ -212,8 +231,9 @@ bool PredicateMatcher<T>::InList(const T& value) const {
 }
 
 template <typename T>
-void PredicateMatcher<T>::Match(std::span<const T> values, uint8_t* bits) const {
-  CFILE_ASSERT(form_ == Form::kRange || form_ == Form::kNotEqual || form_ == Form::kList);
+void PredicateMatcher<T>::Match(encodings::ValueSpan span, uint8_t* bits) const {
+  const std::span<const T> values = span.As<T>();
+  CFILE_ASSERT(comparing());
   const size_t count = values.size();
   if (form_ == Form::kList) {
     if (kIsBytes<T> || list_.size() > kMaxListPasses) {
@@ -267,15 +287,7 @@ void PredicateMatcher<T>::Match(std::span<const T> values, uint8_t* bits) const 
   if (form_ == Form::kNotEqual) Invert(count, bits);
 }
 
-// True if a value with this key is greater than all values of the range.
-template <typename T>
-bool PredicateMatcher<T>::IsAbove(const std::string& key) const {
-  if (kIsBytes<T>) return !unbounded_ && key >= high_key_;
-  return key > high_key_;
-}
-
-template <typename T>
-Verdict PredicateMatcher<T>::Judge(const BlockStatistics& statistics) const {
+Verdict ValueMatcher::Judge(const BlockStatistics& statistics) const {
   const bool nulls = statistics.null_count > 0;
   const bool present = statistics.present_count > 0;
   switch (form_) {
@@ -311,6 +323,35 @@ Verdict PredicateMatcher<T>::Judge(const BlockStatistics& statistics) const {
 }
 
 template <typename T>
+absl::StatusOr<bool> PredicateMatcher<T>::MatchEncoded(encodings::AnyBlockDecoder& decoder,
+                                                       size_t count, uint8_t* bits) const {
+  CFILE_ASSERT(compares_encoded() && count <= kMaxMatchEncoded);
+  if (form_ != Form::kList) {
+    const T high = kIsBytes<T> ? low_value_ : T(high_);
+    const auto done = decoder.ReadAnyMatches(&low_value_, &high, count, bits);
+    if (done.value_or(false) && form_ == Form::kNotEqual) Invert(count, bits);
+    return done;
+  }
+  T constants[kMaxListPasses];
+  std::copy(list_.begin(), list_.end(), constants);
+  static_assert(kMaxListPasses <= encodings::AnyBlockDecoder::kMostMatches);
+  const encodings::ValueSpan list(constants, list_.size());
+  const auto listed = decoder.ReadAnyMatchesOfAny(list, count, bits);
+  if (!listed.ok() || *listed) return listed;
+  const uint32_t position = decoder.position();
+  uint8_t some[kMaxMatchEncoded / 8];
+  const size_t bytes = (count + 7) / 8;
+  std::fill_n(bits, bytes, uint8_t{0});
+  for (size_t i = 0; i < list_.size(); ++i) {
+    CFILE_RETURN_IF_ERROR(decoder.SeekTo(position));
+    const auto done = decoder.ReadAnyMatches(constants + i, constants + i, count, some);
+    if (!done.value_or(false)) return done;
+    for (size_t b = 0; b < bytes; ++b) bits[b] |= some[b];
+  }
+  return true;
+}
+
+template <typename T>
 bool PredicateMatcher<T>::PassesBloomFilter(const FileStatistics& statistics) const {
   const auto passes = [&](const T& value) {
     if constexpr (kIsFloat<T>) {
@@ -323,14 +364,16 @@ bool PredicateMatcher<T>::PassesBloomFilter(const FileStatistics& statistics) co
   return std::any_of(list_.begin(), list_.end(), [&](const T& value) { return passes(value); });
 }
 
-template <typename T>
-std::optional<Owned<T>> PredicateMatcher<T>::end() const {
-  if constexpr (kIsBytes<T>) {
-    return unbounded_ ? std::nullopt : std::optional<Owned<T>>(high_);
-  } else {
-    if (!(high_ < Highest<T>())) return std::nullopt;
-    return Next<T>(high_, /*up=*/true);
-  }
+std::shared_ptr<const ValueMatcher> MatchAtLeast(KeyRef key) {
+  return encodings::VisitPhysicalType(
+      key.type, [&]<typename T>(std::type_identity<T>) -> std::shared_ptr<const ValueMatcher> {
+        if constexpr (std::is_same_v<T, Int96>) {
+          return nullptr;
+        } else {
+          return std::make_shared<PredicateMatcher<T>>(
+              Predicate<T>::GreaterOrEqual(*static_cast<const T*>(key.value)));
+        }
+      });
 }
 
 #define CFILE_INSTANTIATE(T) template class PredicateMatcher<T>;

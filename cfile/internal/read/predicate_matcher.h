@@ -1,8 +1,8 @@
 // A predicate prepared for use on values, statistics and indexes.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,9 +10,11 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
+#include "cfile/internal/format/key_codec.h"
 #include "cfile/predicate.h"
 #include "cfile/statistics.h"
-#include "encodings/core/assert.h"
+#include "encodings/core/block_codec.h"
+#include "encodings/core/lane.h"
 
 namespace cfile::internal {
 
@@ -23,11 +25,11 @@ enum class Verdict : uint8_t { kNone, kSome, kAll };
 // none.
 std::optional<std::string> AfterPrefix(std::string prefix);
 
-// Immutable. For the types of CFILE_FOR_EACH_VALUE_TYPE.
-template <typename T>
-class PredicateMatcher {
+// A prepared predicate, without the type of the values. A `void*` and a ValueSpan have values of
+// the column's C++ type. Immutable.
+class ValueMatcher {
  public:
-  explicit PredicateMatcher(const Predicate<T>& predicate);
+  virtual ~ValueMatcher() = default;
 
   // The kind of the simplified predicate.
   enum class Form : uint8_t {
@@ -39,39 +41,67 @@ class PredicateMatcher {
     kList,      // some of the values from low to high
   };
   Form form() const { return form_; }
+  // True if values must be compared; false if only nulls matter.
+  bool comparing() const {
+    return form_ == Form::kRange || form_ == Form::kList || form_ == Form::kNotEqual;
+  }
 
   // Writes a bitmap in the form of MatchRange (encodings/kernels/match_range.h): bit i is 1 if
-  // values[i] matches. `values` has no nulls. Precondition: form() is kRange, kNotEqual or kList.
-  void Match(std::span<const T> values, uint8_t* bits) const;
+  // value i matches. `values` has no nulls. Precondition: comparing().
+  virtual void Match(encodings::ValueSpan values, uint8_t* bits) const = 0;
 
-  // Sets `bits` like Match, for `count` values that are still encoded. Two functions of the caller
-  // compare them; both return absl::StatusOr<bool>, and false if they cannot compare:
-  //   compare(low, high, bits)  compares with a range and sets `bits` (BlockDecoder::ReadMatches)
-  //   compare_list(values)      compares with a list and sets the `bits` of MatchBy
-  //                             (BlockDecoder::ReadMatchesOfAny)
-  // Returns true if `bits` are set. Returns false or an error if `compare` does. Preconditions:
-  // is_ranges(); count <= kMaxMatchBy.
-  template <typename Compare, typename CompareList>
-  absl::StatusOr<bool> MatchBy(size_t count, const Compare& compare,
-                               const CompareList& compare_list, uint8_t* bits) const;
-  static constexpr size_t kMaxMatchBy = 4096;
-  // True if few comparisons with ranges are enough: the predicate is not a long list. For strings,
-  // each range must have only one value.
-  bool is_ranges() const {
-    if (form_ == Form::kList) return list_.size() <= kMaxListPasses;
-    return !encodings::kIsBytes<T> || single_;
-  }
+  // True if MatchEncoded may be able to compare: the values are no floats, and few comparisons with
+  // ranges are enough. For strings, each range must have only one value.
+  bool compares_encoded() const { return compares_encoded_; }
+  // Sets `bits` like Match, for the next `count` values of `decoder`, which compares them in their
+  // encoded form (BlockDecoder::ReadMatches) and moves past them. Returns false, and leaves the
+  // decoder where it is, if the decoder cannot do this for this predicate. Preconditions:
+  // compares_encoded(); count <= kMaxMatchEncoded and at most the values that are left.
+  virtual absl::StatusOr<bool> MatchEncoded(encodings::AnyBlockDecoder& decoder, size_t count,
+                                            uint8_t* bits) const = 0;
+  static constexpr size_t kMaxMatchEncoded = 4096;
 
   // Tells whether none, some or all of the rows that `statistics` describe match. Returns kSome if
   // the statistics do not tell.
   Verdict Judge(const BlockStatistics& statistics) const;
   // False if the Bloom filter excludes all values that match.
-  bool PassesBloomFilter(const FileStatistics& statistics) const;
+  virtual bool PassesBloomFilter(const FileStatistics& statistics) const = 0;
 
   // For kRange and kList: the values that match are at least low() and below end(), in the order of
-  // keys. end() is nullopt if there is no upper bound.
-  T low() const { return T(low_); }
-  std::optional<Owned<T>> end() const;
+  // keys. end() is null if there is no upper bound.
+  virtual const void* low() const = 0;
+  virtual const void* end() const = 0;
+
+ protected:
+  // True if a value with this key is greater than all values of the range.
+  bool IsAbove(const std::string& key) const {
+    return exclusive_ ? !unbounded_ && key >= high_key_ : key > high_key_;
+  }
+
+  Form form_ = Form::kNothing;
+  bool compares_encoded_ = false;
+  // The keys (memcmp form) of the range and of the list. For bytes, high_key_ is exclusive, and the
+  // range has no end if unbounded_.
+  std::string low_key_;
+  std::string high_key_;
+  std::vector<std::string> list_keys_;
+  bool exclusive_ = false;
+  bool unbounded_ = false;
+};
+
+// For the types of CFILE_FOR_EACH_VALUE_TYPE.
+template <typename T>
+class PredicateMatcher final : public ValueMatcher {
+ public:
+  explicit PredicateMatcher(const Predicate<T>& predicate);
+  PredicateMatcher(const PredicateMatcher&) = delete;
+
+  void Match(encodings::ValueSpan values, uint8_t* bits) const override;
+  absl::StatusOr<bool> MatchEncoded(encodings::AnyBlockDecoder& decoder, size_t count,
+                                    uint8_t* bits) const override;
+  bool PassesBloomFilter(const FileStatistics& statistics) const override;
+  const void* low() const override { return &low_value_; }
+  const void* end() const override { return end_ ? &end_value_ : nullptr; }
 
  private:
   // If a list has at most this many numbers, the values are compared with one number of the list
@@ -84,50 +114,24 @@ class PredicateMatcher {
     if (count % 8 != 0) bits[count / 8] &= static_cast<uint8_t>((1u << count % 8) - 1);
   }
 
+  // Sets all members but end_, low_value_ and end_value_.
+  void Simplify(const Predicate<T>& predicate);
   void SetRange(const T& low, const T& high);
   void SetList(const std::vector<Owned<T>>& constants);
   bool InList(const T& value) const;
-  bool IsAbove(const std::string& key) const;
 
-  Form form_ = Form::kNothing;
   // Numbers: the range is [low_, high_]. Bytes: [low_, high_), or everything from low_ on if
   // unbounded_.
   Owned<T> low_{};
   Owned<T> high_{};
-  bool unbounded_ = false;
   bool single_ = false;         // the range has one value, low_
   std::vector<Owned<T>> list_;  // kList: ascending
-  // The keys (memcmp form) of low_, high_ and list_. For numbers, high_key_ is inclusive.
-  std::string low_key_;
-  std::string high_key_;
-  std::vector<std::string> list_keys_;
+  std::optional<Owned<T>> end_;
+  T low_value_{};  // views of low_ and end_
+  T end_value_{};
 };
 
-template <typename T>
-template <typename Compare, typename CompareList>
-absl::StatusOr<bool> PredicateMatcher<T>::MatchBy(size_t count, const Compare& compare,
-                                                  const CompareList& compare_list,
-                                                  uint8_t* bits) const {
-  CFILE_ASSERT(form_ == Form::kRange || form_ == Form::kNotEqual || form_ == Form::kList);
-  CFILE_ASSERT(is_ranges() && count <= kMaxMatchBy);
-  if (form_ != Form::kList) {
-    const absl::StatusOr<bool> done = compare(low_, encodings::kIsBytes<T> ? low_ : high_, bits);
-    if (done.value_or(false) && form_ == Form::kNotEqual) Invert(count, bits);
-    return done;
-  }
-  T constants[kMaxListPasses];
-  std::copy(list_.begin(), list_.end(), constants);
-  const absl::StatusOr<bool> listed = compare_list(std::span<const T>(constants, list_.size()));
-  if (!listed.ok() || *listed) return listed;
-  uint8_t some[kMaxMatchBy / 8];
-  const size_t bytes = (count + 7) / 8;
-  std::fill_n(bits, bytes, uint8_t{0});
-  for (const T constant : list_) {
-    const absl::StatusOr<bool> done = compare(constant, constant, some);
-    if (!done.value_or(false)) return done;
-    for (size_t i = 0; i < bytes; ++i) bits[i] |= some[i];
-  }
-  return true;
-}
+// Returns a matcher for values of at least `key`. Precondition: the values have an order.
+std::shared_ptr<const ValueMatcher> MatchAtLeast(KeyRef key);
 
 }  // namespace cfile::internal

@@ -19,31 +19,15 @@ namespace cfile {
 using internal::FileReader;
 using internal::IndexWalk;
 
-template <typename T>
-class Cursor<T>::Impl : public internal::ValueCursor<T> {
-  using internal::ValueCursor<T>::ValueCursor;
-
- public:
-  absl::StatusOr<std::unique_ptr<Impl>> Clone() const {
-    auto clone = std::make_unique<Impl>(this->file_, this->block_.dictionary());
-    CFILE_RETURN_IF_ERROR(clone->SeekToPlaceOf(*this));
-    return clone;
-  }
-  const std::shared_ptr<FileReader>& shared_file() const { return this->file_; }
-};
-
-template <typename T>
-const std::shared_ptr<FileReader>& internal::ReaderAccess::File(const Cursor<T>& cursor) {
-  return cursor.impl_->shared_file();
+const std::shared_ptr<FileReader>& internal::ReaderAccess::FileOf(const ValueCursor& cursor) {
+  return cursor.shared_file();
 }
-template <typename T>
-OrdinalRange internal::ReaderAccess::RestOf(const Cursor<T>& cursor) {
-  const uint64_t end = cursor.impl_->range_end();
-  return {std::min(cursor.ordinal(), end), end};
+OrdinalRange internal::ReaderAccess::RestOf(const ValueCursor& cursor) {
+  return {std::min(cursor.ordinal(), cursor.range_end()), cursor.range_end()};
 }
 
 template <typename T>
-Cursor<T>::Cursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Cursor<T>::Cursor(std::unique_ptr<internal::ValueCursor> cursor) : impl_(std::move(cursor)) {}
 template <typename T>
 Cursor<T>::Cursor(Cursor&&) noexcept = default;
 template <typename T>
@@ -56,7 +40,8 @@ absl::Status Cursor<T>::SeekToOrdinal(uint64_t ordinal) {
 }
 template <typename T>
 absl::StatusOr<KeyPosition> Cursor<T>::SeekToKey(const T& key) {
-  return impl_->SeekToKey(key);
+  const T copy = key;  // `key` may lie in the last batch, whose memory the search uses
+  return impl_->SeekToKey(&copy);
 }
 template <typename T>
 absl::Status Cursor<T>::SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
@@ -69,23 +54,26 @@ absl::Status Cursor<T>::SeekToRange(const OrdinalRange& range) {
 template <typename T>
 absl::StatusOr<OrdinalRange> Cursor<T>::SeekToKeyRange(const std::optional<T>& low,
                                                        const std::optional<T>& high) {
-  return impl_->SeekToKeyRange(low, high);
+  return impl_->SeekToKeyRange(low ? &*low : nullptr, high ? &*high : nullptr);
 }
 template <typename T>
 absl::StatusOr<Batch<T>> Cursor<T>::Next(size_t max_rows) {
-  return impl_->Next(max_rows);
+  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Next(max_rows));
+  return batch.As<T>();
 }
 template <typename T>
 absl::StatusOr<Batch<T>> Cursor<T>::Previous(size_t max_rows) {
-  return impl_->Previous(max_rows);
+  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Previous(max_rows));
+  return batch.As<T>();
 }
 template <typename T>
 absl::StatusOr<std::optional<T>> Cursor<T>::Get(uint64_t ordinal) {
-  return impl_->Get(ordinal);
+  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Get(ordinal));
+  return batch.IsValid(0) ? std::optional<T>(*static_cast<const T*>(batch.values)) : std::nullopt;
 }
 template <typename T>
 absl::Status Cursor<T>::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
-  return impl_->Take(ordinals, out);
+  return impl_->Take(ordinals, out.untyped());
 }
 template <typename T>
 uint64_t Cursor<T>::ordinal() const {
@@ -135,17 +123,22 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> Reader::Statistics() const
   return file_->Statistics();
 }
 
-template <typename T>
-absl::StatusOr<Cursor<T>> Reader::NewCursor() const {
-  const FileInfo& info = file_->info();
-  if (info.has_levels()) {
+absl::StatusOr<std::unique_ptr<internal::ValueCursor>> internal::NewValueCursor(
+    const std::shared_ptr<FileReader>& file, bool holds_type) {
+  if (file->info().has_levels()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        file_->source().name(),
+        file->source().name(),
         ": the rows of this file are records with any number of values: read it with a "
         "LevelCursor"));
   }
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file_));
-  return Cursor<T>(std::make_unique<typename Cursor<T>::Impl>(file_, std::move(dictionary)));
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead(*file, holds_type));
+  return std::make_unique<ValueCursor>(file, std::move(dictionary));
+}
+
+template <typename T>
+absl::StatusOr<Cursor<T>> Reader::NewCursor() const {
+  CFILE_ASSIGN_OR_RETURN(auto cursor, internal::NewValueCursor(file_, HoldsType<T>(info().type)));
+  return Cursor<T>(std::move(cursor));
 }
 
 template <typename T, typename>
@@ -175,13 +168,11 @@ absl::StatusOr<OwnedBatch<T>> Reader::Read(const OrdinalRange& range) const {
   return rows;
 }
 
-#define CFILE_INSTANTIATE(T)                                                                  \
-  template const std::shared_ptr<FileReader>& internal::ReaderAccess::File(const Cursor<T>&); \
-  template OrdinalRange internal::ReaderAccess::RestOf(const Cursor<T>&);                     \
-  template class Cursor<T>;                                                                   \
-  template absl::StatusOr<Cursor<T>> Reader::NewCursor<T>() const;                            \
-  template absl::StatusOr<std::optional<Owned<T>>> Reader::Get<T>(uint64_t) const;            \
-  template absl::Status Reader::Take<T>(std::span<const uint64_t>, OwnedBatch<T>&) const;     \
+#define CFILE_INSTANTIATE(T)                                                              \
+  template class Cursor<T>;                                                               \
+  template absl::StatusOr<Cursor<T>> Reader::NewCursor<T>() const;                        \
+  template absl::StatusOr<std::optional<Owned<T>>> Reader::Get<T>(uint64_t) const;        \
+  template absl::Status Reader::Take<T>(std::span<const uint64_t>, OwnedBatch<T>&) const; \
   template absl::StatusOr<OwnedBatch<T>> Reader::Read<T>(const OrdinalRange&) const;
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

@@ -9,6 +9,9 @@
 
 namespace cfile::internal {
 
+class ValueCursor;
+class ValueScan;
+
 class ReaderAccess {
  public:
   static const std::shared_ptr<FileReader>& File(const Reader& reader) { return reader.file_; }
@@ -16,15 +19,29 @@ class ReaderAccess {
 
   // Returns the file of a cursor or of a scan.
   template <typename T>
-  static const std::shared_ptr<FileReader>& File(const Cursor<T>& cursor);
+  static const std::shared_ptr<FileReader>& File(const Cursor<T>& cursor) {
+    return FileOf(*cursor.impl_);
+  }
   template <typename T>
-  static const std::shared_ptr<FileReader>& File(const Scan<T>& scan);
+  static const std::shared_ptr<FileReader>& File(const Scan<T>& scan) {
+    return FileOf(*scan.impl_);
+  }
   // Returns the rows from the cursor's position to the end of the cursor's range.
   template <typename T>
-  static OrdinalRange RestOf(const Cursor<T>& cursor);
+  static OrdinalRange RestOf(const Cursor<T>& cursor) {
+    return RestOf(*cursor.impl_);
+  }
   // Returns whether the rows that the scan finds are nulls.
   template <typename T>
-  static bool FindsNulls(const Scan<T>& scan);
+  static bool FindsNulls(const Scan<T>& scan) {
+    return FindsNulls(*scan.impl_);
+  }
+
+ private:
+  static const std::shared_ptr<FileReader>& FileOf(const ValueCursor& cursor);
+  static const std::shared_ptr<FileReader>& FileOf(const ValueScan& scan);
+  static OrdinalRange RestOf(const ValueCursor& cursor);
+  static bool FindsNulls(const ValueScan& scan);
 };
 
 }  // namespace cfile::internal

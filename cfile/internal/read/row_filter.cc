@@ -19,9 +19,10 @@
 namespace cfile::internal {
 namespace {
 
+using encodings::ValueSpan;
+
 // Reads the rows of a file for all conditions on this column. The derived class has the block.
 // Thread-compatible. A batch is valid until the next call.
-template <typename T>
 class ConditionRows : protected FileCursor {
  public:
   virtual ~ConditionRows() = default;
@@ -31,7 +32,7 @@ class ConditionRows : protected FileCursor {
 
   // Adds the judge of a condition. A judge decides from statistics which rows may match.
   // The judge must live until the last call of this object.
-  void Add(const PredicateJudge<T>* judge) { judges_.push_back(judge); }
+  void Add(const PredicateJudge* judge) { judges_.push_back(judge); }
 
   void Expect(const OrdinalRange& rows, bool backward) {
     expected_ = {rows.begin, std::min(rows.end, num_rows())};
@@ -39,7 +40,7 @@ class ConditionRows : protected FileCursor {
     if (backward || !file_->reads_in_background()) return;
     for (uint64_t row = expected_.begin; row < expected_.end;) {
       uint64_t end = expected_.end;
-      for (const PredicateJudge<T>* judge : judges_) {
+      for (const PredicateJudge* judge : judges_) {
         const JudgedRows judged = judge->Judge(row);
         if (judged.verdict == Verdict::kSome) return BeginBlockOf(row);
         end = std::min(end, judged.rows.end);
@@ -65,8 +66,8 @@ class ConditionRows : protected FileCursor {
   // The functions below work on the block that is open.
   uint64_t first_ordinal() const { return first_ordinal_; }
   uint64_t end() const { return first_ordinal_ + row_block_.num_rows(); }
-  std::span<const T> DictionaryValues() {
-    return flat() == nullptr ? std::span<const T>() : flat()->DictionaryValues();
+  ValueSpan DictionaryValues() {
+    return flat() == nullptr ? ValueSpan() : flat()->DictionaryValues();
   }
 
   // Decode rows from `begin` on, at most `count` rows.
@@ -74,15 +75,20 @@ class ConditionRows : protected FileCursor {
   // Values returns one value for each row.
   // Precondition of Codes: DictionaryValues() is not empty.
   absl::StatusOr<Batch<uint32_t>> Codes(uint64_t begin, size_t count) {
-    return Decode(begin, count, codes_, [&] { return flat()->NextCodes(count); });
+    const auto next = [&]() -> absl::StatusOr<AnyBatch> {
+      CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> codes, flat()->NextCodes(count));
+      return AnyBatch::Of(codes);
+    };
+    CFILE_ASSIGN_OR_RETURN(const AnyBatch codes, Decode(begin, count, codes_, next));
+    return codes.As<uint32_t>();
   }
-  absl::StatusOr<Batch<T>> Values(uint64_t begin, size_t count) {
+  absl::StatusOr<AnyBatch> Values(uint64_t begin, size_t count) {
     return Decode(begin, count, batch_, [&] { return NextRows(count); });
   }
 
   // Compares `count` rows from `begin` on with a predicate, without decoding them
   // (BlockCursor::NextMatches). Returns false if this is not possible for the open block.
-  absl::StatusOr<bool> Compare(uint64_t begin, size_t count, const PredicateMatcher<T>& matcher,
+  absl::StatusOr<bool> Compare(uint64_t begin, size_t count, const ValueMatcher& matcher,
                                uint8_t* bits, const uint8_t*& validity) {
     if (flat() == nullptr || !compares_) return false;
     decoded_ = OrdinalRange{};
@@ -91,12 +97,11 @@ class ConditionRows : protected FileCursor {
     return compares_;
   }
 
-  // Calls put(i, value) or put_null(i) for each of `rows`.
-  // `rows` are rows of the open block. Precondition: the column is flat.
-  template <typename Put, typename PutNull>
-  absl::Status Take(std::span<const uint32_t> rows, const Put& put, const PutNull& put_null) {
+  // BlockCursor::Take. `rows` are rows of the open block. Precondition: the column is flat.
+  absl::Status Take(std::span<const uint32_t> rows,
+                    absl::FunctionRef<void(size_t i, const AnyBatch& batch)> put) {
     decoded_ = OrdinalRange{};
-    return flat()->Take(rows, put, put_null);
+    return flat()->Take(rows, put);
   }
 
  protected:
@@ -105,22 +110,22 @@ class ConditionRows : protected FileCursor {
     fetcher_.Expect(BlockPlan::kMaybeSome, [this](const IndexNode& leaf, uint32_t entry) {
       if (!by_ordinal()) return expected_.end > 0;
       return HasRowOf(expected_, leaf, entry) &&
-             std::any_of(judges_.begin(), judges_.end(), [&](const PredicateJudge<T>* judge) {
+             std::any_of(judges_.begin(), judges_.end(), [&](const PredicateJudge* judge) {
                return judge->Judge(leaf.ordinal(entry)).verdict == Verdict::kSome;
              });
     });
   }
 
   // Returns the block, or nullptr if the column has levels.
-  virtual BlockCursor<T>* flat() = 0;
+  virtual BlockCursor* flat() = 0;
   // Returns the next rows of the block. Each row has one value.
-  virtual absl::StatusOr<Batch<T>> NextRows(size_t count) = 0;
+  virtual absl::StatusOr<AnyBatch> NextRows(size_t count) = 0;
 
  private:
   // Returns the first `count` rows of `batch` if the batch has the rows from `begin` on.
   // Otherwise calls `next`, which decodes these rows.
-  template <typename V, typename Next>
-  absl::StatusOr<Batch<V>> Decode(uint64_t begin, size_t count, Batch<V>& batch, const Next& next) {
+  template <typename Next>
+  absl::StatusOr<AnyBatch> Decode(uint64_t begin, size_t count, AnyBatch& batch, const Next& next) {
     const bool held =
         decoded_.begin == begin && decoded_.end >= begin + count && decoded_batch_ == &batch;
     if (!held) {
@@ -130,89 +135,92 @@ class ConditionRows : protected FileCursor {
       decoded_ = {begin, begin + batch.size()};
       decoded_batch_ = &batch;
     }
-    return Batch<V>{.values = batch.values.first(std::min(count, batch.size())),
-                    .validity = batch.validity};
+    AnyBatch rows = batch;
+    rows.count = std::min(count, batch.size());
+    return rows;
   }
 
-  std::vector<const PredicateJudge<T>*> judges_;
+  std::vector<const PredicateJudge*> judges_;
   OrdinalRange expected_;  // blocks with these rows are read in advance
   bool compares_ = true;   // false: Compare always returns false for the open block
   // The rows that were decoded last, and the batch that has these rows.
   OrdinalRange decoded_;
-  const void* decoded_batch_ = nullptr;
-  Batch<uint32_t> codes_;
-  Batch<T> batch_;
+  const AnyBatch* decoded_batch_ = nullptr;
+  AnyBatch codes_;
+  AnyBatch batch_;
 };
 
-template <typename T>
-class FlatConditionRows final : public ConditionRows<T> {
+class FlatConditionRows final : public ConditionRows {
  public:
   FlatConditionRows(const std::shared_ptr<FileReader>& file,
                     std::shared_ptr<const encodings::Dictionary> dictionary)
-      : ConditionRows<T>(file, block_), block_(file->info().type, std::move(dictionary)) {}
+      : ConditionRows(file, block_), block_(file->info().type, std::move(dictionary)) {}
 
  protected:
-  BlockCursor<T>* flat() override { return &block_; }
-  absl::StatusOr<Batch<T>> NextRows(size_t count) override { return block_.Next(count); }
+  BlockCursor* flat() override { return &block_; }
+  absl::StatusOr<AnyBatch> NextRows(size_t count) override { return block_.Next(count); }
 
  private:
-  BlockCursor<T> block_;
+  BlockCursor block_;
 };
 
-template <typename T>
-class LevelConditionRows final : public ConditionRows<T> {
+class LevelConditionRows final : public ConditionRows {
  public:
   LevelConditionRows(const std::shared_ptr<FileReader>& file,
                      std::shared_ptr<const encodings::Dictionary> dictionary)
-      : ConditionRows<T>(file, block_), block_(file->info().type, std::move(dictionary)) {}
+      : ConditionRows(file, block_), block_(file->info().type, std::move(dictionary)) {}
 
  protected:
-  BlockCursor<T>* flat() override { return nullptr; }
-  absl::StatusOr<Batch<T>> NextRows(size_t count) override {
-    CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch, block_.Next(count));
+  BlockCursor* flat() override { return nullptr; }
+  absl::StatusOr<AnyBatch> NextRows(size_t count) override {
+    CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch batch, block_.Next(count));
     if (batch.num_entries != batch.num_records)
       return encodings::DataLoss("a record has several entries");
-    const uint16_t max = this->file().info().levels.max_definition;
-    if (batch.values.size() == batch.num_entries) return Batch<T>{.values = batch.values};
+    AnyBatch rows{.values = batch.values.data, .count = batch.num_entries};
+    if (batch.values.count == batch.num_entries) return rows;
+    const uint16_t max = file().info().levels.max_definition;
     std::memset(validity_, 0, sizeof(validity_));
     for (size_t i = 0; i < batch.num_entries; ++i) {
       if (batch.definition[i] == max) validity_[i / 8] |= static_cast<uint8_t>(1u << i % 8);
     }
-    if (values_ == nullptr) values_ = std::make_unique<T[]>(RowFilter::kMaxRows);
-    encodings::SpreadValues(batch.values.data(), validity_, batch.num_entries, values_.get());
-    return Batch<T>{.values = {values_.get(), batch.num_entries}, .validity = validity_};
+    const encodings::Lane lane = encodings::LaneOf(file().info().type.physical());
+    void* const spread = values_.Reserve(RowFilter::kMaxRows, encodings::WidthOf(lane));
+    encodings::SpreadValues(lane, batch.values.data, validity_, batch.num_entries, spread);
+    rows.values = spread;
+    rows.validity = validity_;
+    return rows;
   }
 
  private:
-  LevelBlockCursor<T> block_;
-  std::unique_ptr<T[]> values_;  // room for kMaxRows values
+  LevelBlockCursor block_;
+  RawBuffer values_;
   uint8_t validity_[RowFilter::kMaxRows / 8];
 };
 
-template <typename T>
 class ColumnFilter final : public RowFilter {
-  using Form = typename PredicateJudge<T>::Form;
-  using Rows = ConditionRows<T>;
+  using Form = PredicateJudge::Form;
+  using Rows = ConditionRows;
 
  public:
-  ColumnFilter(const Predicate<T>& predicate, bool negated)
-      : judge_(predicate, negated), negated_(negated) {}
+  ColumnFilter(std::shared_ptr<const ValueMatcher> matcher, bool negated)
+      : judge_(std::move(matcher), negated), negated_(negated) {}
 
   // `others`: other filters. One of them may read the same file.
   absl::Status Open(const Reader& reader, std::span<const std::unique_ptr<RowFilter>> others) {
     const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
-    CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead<T>(*file));
-    CFILE_RETURN_IF_ERROR(judge_.Open(reader, *file));
+    CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead(*file));
+    CFILE_RETURN_IF_ERROR(judge_.Open(file));
     for (const auto& other : others) {
       if (rows_ == nullptr && other != nullptr)
         rows_ = std::static_pointer_cast<Rows>(other->RowsOf(file.get()));
     }
     if (rows_ == nullptr && file->info().has_levels()) {
-      rows_ = std::make_shared<LevelConditionRows<T>>(file, std::move(dictionary));
+      rows_ = std::make_shared<LevelConditionRows>(file, std::move(dictionary));
     } else if (rows_ == nullptr) {
-      rows_ = std::make_shared<FlatConditionRows<T>>(file, std::move(dictionary));
+      rows_ = std::make_shared<FlatConditionRows>(file, std::move(dictionary));
     }
     rows_->Add(&judge_);
+    lane_ = encodings::LaneOf(file->info().type.physical());
     return absl::OkStatus();
   }
 
@@ -234,7 +242,7 @@ class ColumnFilter final : public RowFilter {
     if (left == 0) return count;
     rows_compared_ += left;
     const FileInfo& info = rows_->file().info();
-    const bool seeks = !info.has_levels() && SeeksAreFaster<T>(left, count, info.nullable);
+    const bool seeks = !info.has_levels() && SeeksAreFaster(lane_, left, count, info.nullable);
     auto examined = seeks ? MatchEach(begin, count, bits) : MatchAll(begin, count, bits);
     if (!examined.ok()) return rows_->Failed(examined.status());
     return examined;
@@ -244,14 +252,14 @@ class ColumnFilter final : public RowFilter {
     const FileInfo& info = rows_->file().info();
     const double rows = static_cast<double>(std::max<uint64_t>(info.num_rows, 1));
     const double bytes = static_cast<double>(info.file_size_bytes) / rows;
-    return 1 + bytes + (kIsBytes<T> ? 8 : 0);
+    return 1 + bytes + (lane_ == encodings::Lane::kBytes ? 8 : 0);
   }
 
  private:
   // Decodes and compares all rows; returns how many.
   absl::StatusOr<size_t> MatchAll(uint64_t begin, size_t count, uint8_t* bits) {
     if (const auto dictionary = rows_->DictionaryValues();
-        judge_.comparing() && !dictionary.empty()) {
+        judge_.matcher().comparing() && !dictionary.empty()) {
       codes_.SetDictionary(judge_.matcher(), dictionary);
       CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> batch, rows_->Codes(begin, count));
       if (codes_.verdict() == Verdict::kNone) {
@@ -262,19 +270,17 @@ class ColumnFilter final : public RowFilter {
       Apply(batch.validity, batch.size(), bits);
       return batch.size();
     }
-    if constexpr (!encodings::kIsFloat<T>) {
-      if (judge_.comparing() && judge_.matcher().is_ranges()) {
-        const uint8_t* validity;
-        CFILE_ASSIGN_OR_RETURN(const bool matched,
-                               rows_->Compare(begin, count, judge_.matcher(), matches_, validity));
-        if (matched) {
-          Apply(validity, count, bits);
-          return count;
-        }
+    if (judge_.matcher().compares_encoded()) {
+      const uint8_t* validity;
+      CFILE_ASSIGN_OR_RETURN(const bool matched,
+                             rows_->Compare(begin, count, judge_.matcher(), matches_, validity));
+      if (matched) {
+        Apply(validity, count, bits);
+        return count;
       }
     }
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, rows_->Values(begin, count));
-    Compare(batch.values);
+    CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, rows_->Values(begin, count));
+    Compare({batch.values, batch.count});
     Apply(batch.validity, batch.size(), bits);
     return batch.size();
   }
@@ -286,30 +292,28 @@ class ColumnFilter final : public RowFilter {
     for (uint32_t i = 0; i < count; ++i) {
       if ((bits[i / 8] >> (i % 8) & 1) != 0) taken_.push_back(first + i);
     }
-    const auto clear = [&](size_t i) {
-      const uint32_t at = taken_[i] - first;
-      bits[at / 8] &= static_cast<uint8_t>(~(1u << at % 8));
-    };
-    const auto put = [&](size_t i, const T& value) {
-      Compare({&value, 1});
-      if ((matches_[0] & 1) == (negated_ ? 1 : 0)) clear(i);
-    };
     const bool nulls = judge_.matcher().form() == Form::kNull;
-    CFILE_RETURN_IF_ERROR(rows_->Take(taken_, put, [&](size_t i) {
-      if (!nulls) clear(i);
+    CFILE_RETURN_IF_ERROR(rows_->Take(taken_, [&](size_t begin_taken, const AnyBatch& batch) {
+      Compare({batch.values, batch.count});
+      for (size_t i = 0; i < batch.size(); ++i) {
+        const bool matches = (matches_[i / 8] >> (i % 8) & 1) != 0;
+        if (batch.IsValid(i) ? matches != negated_ : nulls) continue;
+        const uint32_t at = taken_[begin_taken + i] - first;
+        bits[at / 8] &= static_cast<uint8_t>(~(1u << at % 8));
+      }
     }));
     return count;
   }
 
-  // Sets matches_ for values, none of them null.
-  void Compare(std::span<const T> values) {
+  // Sets matches_ for values. The bit of a null is unspecified.
+  void Compare(ValueSpan values) {
     switch (judge_.matcher().form()) {
       case Form::kNothing:
       case Form::kNull:
-        std::memset(matches_, 0, (values.size() + 7) / 8);
+        std::memset(matches_, 0, (values.count + 7) / 8);
         break;
       case Form::kNotNull:
-        std::memset(matches_, 0xff, (values.size() + 7) / 8);
+        std::memset(matches_, 0xff, (values.count + 7) / 8);
         break;
       default:
         judge_.matcher().Match(values, matches_);
@@ -327,29 +331,23 @@ class ColumnFilter final : public RowFilter {
     }
   }
 
-  PredicateJudge<T> judge_;
+  PredicateJudge judge_;
   const bool negated_;
+  encodings::Lane lane_ = encodings::Lane::k1;
   std::shared_ptr<Rows> rows_;
-  CodeMatcher<T> codes_;
+  CodeMatcher codes_;
   std::vector<uint32_t> taken_;  // used by MatchEach
   uint8_t matches_[kMaxRows / 8];
 };
 
 }  // namespace
 
-template <ValueType T>
 absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
-    const Reader& reader, const Predicate<T>& predicate, bool negated,
+    const Reader& reader, std::shared_ptr<const ValueMatcher> matcher, bool negated,
     std::span<const std::unique_ptr<RowFilter>> others) {
-  auto filter = std::make_unique<ColumnFilter<T>>(predicate, negated);
+  auto filter = std::make_unique<ColumnFilter>(std::move(matcher), negated);
   CFILE_RETURN_IF_ERROR(filter->Open(reader, others));
   return filter;
 }
-
-#define CFILE_INSTANTIATE(T)                                           \
-  template absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter<T>( \
-      const Reader&, const Predicate<T>&, bool, std::span<const std::unique_ptr<RowFilter>>);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::internal

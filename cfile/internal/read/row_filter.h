@@ -9,9 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/internal/read/predicate_judge.h"
-#include "cfile/predicate.h"
 #include "cfile/reader.h"
-#include "cfile/types.h"
 
 namespace cfile::internal {
 
@@ -66,20 +64,18 @@ class RowFilter {
   uint64_t rows_compared_ = 0;
 };
 
-// Returns a filter for the rows of `reader` that match `predicate`; with `negated`, for the rows
-// that hold a value that does not match it. In a file with levels, a record holds a value if the
-// definition level of its entry is the maximum. Preconditions: a record has one entry
-// (max_repetition is 0); the predicate does not need an order if T is Int96. Errors as
-// Reader::NewCursor and Reader::Statistics.
+// Returns a filter for the rows of `reader` that match the predicate of `matcher`; with `negated`,
+// for the rows that hold a value that does not match it. In a file with levels, a record holds a
+// value if the definition level of its entry is the maximum. Preconditions: a record has one entry
+// (max_repetition is 0); `matcher` is for the C++ type of the file's values; the predicate does not
+// need an order if this type is Int96. Errors as Reader::NewCursor and Reader::Statistics.
 //
 // `others`: other filters, or nulls. One of them may read the same file.
 // Then the new filter shares the blocks and the decoded rows of that filter.
-// Sharing has three preconditions. Both filters are for values of T.
-// Only one thread at a time uses the two filters.
+// Sharing has two preconditions. Only one thread at a time uses the two filters.
 // After one filter was destroyed, the other filter is not used any more.
-template <ValueType T>
 absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
-    const Reader& reader, const Predicate<T>& predicate, bool negated,
+    const Reader& reader, std::shared_ptr<const ValueMatcher> matcher, bool negated,
     std::span<const std::unique_ptr<RowFilter>> others = {});
 
 }  // namespace cfile::internal

@@ -13,22 +13,20 @@
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
-namespace {
 
-void TruncateTo(size_t, uint16_t, std::monostate&) {}
+using encodings::Lane;
+using encodings::ValueSpan;
 
-template <typename T>
-void TruncateTo(size_t count, uint16_t /*max_definition*/, Batch<T>& batch) {
+void Truncate(size_t count, AnyBatch& batch) {
   if (count == batch.size()) return;
-  batch.values = batch.values.first(count);
+  batch.count = count;
   if (batch.validity == nullptr) return;
   batch.null_count = 0;
   for (size_t i = 0; i < count; ++i) batch.null_count += !batch.IsValid(i);
   if (batch.null_count == 0) batch.validity = nullptr;
 }
 
-template <typename T>
-void TruncateTo(size_t count, uint16_t max_definition, LevelBatch<T>& batch) {
+void Truncate(size_t count, uint16_t max_definition, AnyLevelBatch& batch) {
   if (count == batch.num_records) return;
   size_t end = count;  // the first entry that is removed
   if (!batch.repetition.empty()) {
@@ -38,16 +36,25 @@ void TruncateTo(size_t count, uint16_t max_definition, LevelBatch<T>& batch) {
     }
     batch.repetition = batch.repetition.first(end);
   }
-  size_t num_values = end;
+  batch.values.count = end;
   if (!batch.definition.empty()) {
     batch.definition = batch.definition.first(end);
-    num_values = static_cast<size_t>(
+    batch.values.count = static_cast<size_t>(
         std::count(batch.definition.begin(), batch.definition.end(), max_definition));
   }
-  batch.values = batch.values.first(num_values);
   batch.num_entries = end;
   batch.num_records = count;
 }
+
+void Truncate(size_t count, uint16_t max_definition, ColumnBatch& batch) {
+  if (batch.levels.empty()) {
+    Truncate(count, batch.rows);
+  } else {
+    Truncate(count, max_definition, batch.levels);
+  }
+}
+
+namespace {
 
 // Opens the blocks. The derived class has the block, and reads its values.
 class BlockRows : public RowReader, protected FileCursor {
@@ -126,37 +133,38 @@ class BlockRows : public RowReader, protected FileCursor {
   OrdinalRange possible_{0, 0};
 };
 
-template <typename T>
 class FlatRows final : public BlockRows {
  public:
   FlatRows(std::shared_ptr<FileReader> file,
            std::shared_ptr<const encodings::Dictionary> dictionary)
-      : BlockRows(file, block_), block_(file->info().type, std::move(dictionary)) {}
+      : BlockRows(file, block_),
+        block_(file->info().type, std::move(dictionary)),
+        copies_(block_.lane()) {}
 
  protected:
   absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) override {
-    auto* const sink = static_cast<ValueSink<T>*>(sink_);
     const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
     if (span == rows.count) {
       CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(rows.row(0))));
-      if (sink != nullptr) return AddNext(rows.count, *sink);
-      CFILE_ASSIGN_OR_RETURN(const Batch<T> read, block_.Next(rows.count));
-      batch = read;
-      return read.size();
+      if (sink_ != nullptr) return AddNext(rows.count, *sink_);
+      CFILE_ASSIGN_OR_RETURN(batch.rows, block_.Next(rows.count));
+      return batch.rows.size();
     }
-    if (sink != nullptr) {
-      ColumnBatch chosen;
+    if (sink_ != nullptr) {
+      AnyBatch chosen;
       CFILE_RETURN_IF_ERROR(ReadChosen(rows, span, chosen).status());
-      return sink->Add(std::get<Batch<T>>(chosen), nullptr);
+      return sink_->Add(chosen, nullptr);
     }
-    return ReadChosen(rows, span, batch);
+    return ReadChosen(rows, span, batch.rows);
   }
 
  private:
+  bool is_bytes() const { return block_.lane() == Lane::kBytes; }
+
   // Adds the next rows to the sink.
-  absl::StatusOr<size_t> AddNext(size_t max_rows, ValueSink<T>& sink) {
+  absl::StatusOr<size_t> AddNext(size_t max_rows, RowSink& sink) {
     max_rows = std::min<size_t>({max_rows, block_.num_rows() - block_.row(), kMaxBatchRows});
-    if constexpr (kIsBytes<T>) {
+    if (is_bytes()) {
       if (!block_.DictionaryValues().empty()) {
         if (uint32_t* const room = sink.RoomForCodes(max_rows)) {
           CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> codes, block_.NextCodesInto(max_rows, room));
@@ -164,7 +172,7 @@ class FlatRows final : public BlockRows {
         }
       }
       if (encodings::PackedStrings* const packed = sink.Packed(file_->source())) {
-        Batch<T> batch;
+        AnyBatch batch;
         CFILE_ASSIGN_OR_RETURN(const size_t read, block_.NextPacked(max_rows, *packed, batch));
         if (read > 0) {
           sink.AddPacked(read, batch);
@@ -172,10 +180,9 @@ class FlatRows final : public BlockRows {
         }
       }
     }
-    T* const room = sink.Room(max_rows);
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> read, room == nullptr ? block_.Next(max_rows)
-                                                                : block_.NextInto(max_rows, room));
-    if (room != nullptr && read.values.data() == room) {
+    void* const room = sink.Room(max_rows);
+    CFILE_ASSIGN_OR_RETURN(const AnyBatch read, block_.NextInto(max_rows, room));
+    if (room != nullptr && read.values == room) {
       sink.AddWritten(read);
       return read.size();
     }
@@ -186,8 +193,8 @@ class FlatRows final : public BlockRows {
 
   // Reads the first of `rows`. These rows are not consecutive.
   // `span`: the number of rows from the first to the last of them.
-  absl::StatusOr<size_t> ReadChosen(const ChosenRows& rows, uint64_t span, ColumnBatch& batch) {
-    const bool seeks = SeeksAreFaster<T>(rows.count, span, file().info().nullable);
+  absl::StatusOr<size_t> ReadChosen(const ChosenRows& rows, uint64_t span, AnyBatch& batch) {
+    const bool seeks = SeeksAreFaster(block_.lane(), rows.count, span, file().info().nullable);
     return seeks ? ReadEach(rows, batch) : ReadAndPack(rows, batch);
   }
 
@@ -195,114 +202,120 @@ class FlatRows final : public BlockRows {
   // kMaxCopiedBytes bytes, so that long strings do not fill the memory.
   static constexpr size_t kCopiedStrings = 16;
   static constexpr size_t kMaxCopiedBytes = size_t{1} << 20;
-  // The rows that are decoded at a time.
-  static constexpr size_t kWindowRows = kIsBytes<T> ? kMaxBatchRows : 4096;
+  // The rows of numbers that are decoded at a time.
+  static constexpr size_t kWindowRows = 4096;
 
-  absl::StatusOr<size_t> ReadEach(const ChosenRows& rows, ColumnBatch& batch) {
+  absl::StatusOr<size_t> ReadEach(const ChosenRows& rows, AnyBatch& batch) {
     const size_t count = std::min(rows.count, kMaxBatchRows);
     in_block_.resize(count);
     for (size_t i = 0; i < count; ++i) in_block_[i] = InBlockRow(rows.row(i));
-    if (kIsBytes<T> && !block_.DictionaryValues().empty()) return ReadEachCode(batch);
+    if (is_bytes() && !block_.DictionaryValues().empty()) return ReadEachCode(batch);
     copies_.Reset(count);
     size_t done = 0;
     size_t copied_bytes = 0;
     while (done < count && copied_bytes < kMaxCopiedBytes) {
       const auto some = std::span(in_block_).subspan(
-          done, kIsBytes<T> ? std::min(count - done, kCopiedStrings) : count);
-      CFILE_RETURN_IF_ERROR(block_.Take(
-          some,
-          [&](size_t i, const T& value) {
-            copies_.Set(done + i, value);
-            if constexpr (kIsBytes<T>) copied_bytes += value.size();
-          },
-          [&](size_t i) { copies_.SetNull(done + i); }));
+          done, is_bytes() ? std::min(count - done, kCopiedStrings) : count);
+      CFILE_RETURN_IF_ERROR(block_.Take(some, [&](size_t first, const AnyBatch& taken) {
+        copies_.SetEach(taken, [&](size_t i) { return done + first + i; });
+        if (is_bytes()) copied_bytes += encodings::OwnBytes(taken.As<std::string_view>().values);
+      }));
       done += some.size();
     }
-    Batch<T> copied = copies_.batch();
-    TruncateTo(done, 0, copied);
-    batch = copied;
+    batch = copies_.batch();
+    Truncate(done, batch);
     return done;
   }
 
   // Reads the strings of the rows in_block_ as views into the dictionary.
-  absl::StatusOr<size_t> ReadEachCode(ColumnBatch& batch) {
+  absl::StatusOr<size_t> ReadEachCode(AnyBatch& batch) {
     const size_t count = in_block_.size();
-    Reserve(count);
+    auto* const packed = static_cast<std::string_view*>(Reserve(count));
+    const auto dictionary = block_.DictionaryValues().As<std::string_view>();
     null_count_ = 0;
     SetValid(0, count);
     for (size_t i = 0; i < count; ++i) {
       CFILE_RETURN_IF_ERROR(block_.SeekToRow(in_block_[i]));
       CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> code, block_.NextCodes(1));
       const bool valid = code.IsValid(0);
-      packed_[i] = valid ? block_.DictionaryValues()[code.values[0]] : T{};
+      packed[i] = valid ? dictionary[code.values[0]] : std::string_view();
       if (valid) continue;
       ++null_count_;
       validity_[i / 8] &= static_cast<uint8_t>(~(1u << i % 8));
     }
-    batch = Packed(count);
+    batch = Packed(packed, count);
     return count;
   }
 
-  // Makes room for `count` values in packed_.
-  void Reserve(size_t count) {
-    if (count <= capacity_) return;
-    packed_.reset(new T[count]);
-    validity_.resize((count + 7) / 8);
-    capacity_ = count;
+  // Makes room for `count` packed values.
+  void* Reserve(size_t count) {
+    validity_.resize(std::max(validity_.size(), (count + 7) / 8));
+    return packed_.Reserve(count, encodings::WidthOf(block_.lane()));
   }
 
-  Batch<T> Packed(size_t count) const {
-    return {.values = {packed_.get(), count},
+  AnyBatch Packed(const void* packed, size_t count) const {
+    return {.values = packed,
+            .count = count,
             .validity = null_count_ == 0 ? nullptr : validity_.data(),
             .null_count = null_count_};
   }
 
   // Decodes the rows from the first to the last one, and copies the chosen ones together.
-  absl::StatusOr<size_t> ReadAndPack(const ChosenRows& rows, ColumnBatch& batch) {
+  absl::StatusOr<size_t> ReadAndPack(const ChosenRows& rows, AnyBatch& batch) {
     const size_t count = std::min(rows.count, kMaxBatchRows);
-    Reserve(count);
+    auto* const packed = static_cast<uint8_t*>(Reserve(count));
     null_count_ = 0;
     size_t done = 0;
-    const std::span<const T> dictionary =
-        kIsBytes<T> ? block_.DictionaryValues() : std::span<const T>();
+    const size_t most_rows = is_bytes() ? kMaxBatchRows : kWindowRows;
+    const ValueSpan dictionary = is_bytes() ? block_.DictionaryValues() : ValueSpan();
     while (done < count) {
       const uint64_t begin = rows.row(done);
-      const uint64_t window = std::min<uint64_t>(kWindowRows, rows.row(count - 1) - begin + 1);
+      const uint64_t window = std::min<uint64_t>(most_rows, rows.row(count - 1) - begin + 1);
       CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(begin)));
       if (!dictionary.empty()) {
         CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> codes, block_.NextCodes(window));
-        done = Pack(rows, begin, codes, done, count,
-                    [&](uint32_t code) -> const T& { return dictionary[code]; });
+        constexpr size_t kWidth = sizeof(std::string_view);
+        const auto* const from = static_cast<const uint8_t*>(dictionary.data);
+        done = Pack<kWidth>(rows, begin, AnyBatch::Of(codes), done, count, packed,
+                            [&](size_t i) { return from + codes.values[i] * kWidth; });
         continue;
       }
-      CFILE_ASSIGN_OR_RETURN(const Batch<T> values, block_.Next(window));
-      done =
-          Pack(rows, begin, values, done, count, [](const T& value) -> const T& { return value; });
-      if (kIsBytes<T>) break;  // the next call would overwrite the bytes of these strings
+      CFILE_ASSIGN_OR_RETURN(const AnyBatch values, block_.Next(window));
+      const auto* const from = static_cast<const uint8_t*>(values.values);
+      encodings::VisitWidth(block_.lane(), [&](auto width) {
+        done = Pack<width>(rows, begin, values, done, count, packed,
+                           [from, width](size_t i) { return from + i * width; });
+      });
+      if (is_bytes()) break;  // the next call would overwrite the bytes of these strings
     }
-    batch = Packed(done);
+    batch = Packed(packed, done);
     return done;
   }
 
-  // Copies the chosen rows of `decoded`, which begins at row `begin` of the file, to packed_ from
-  // `done` on, at most until `count`. Returns the new `done`.
-  template <typename V, typename ValueOf>
-  size_t Pack(const ChosenRows& rows, uint64_t begin, const Batch<V>& decoded, size_t done,
-              size_t count, const ValueOf& value_of) {
+  // Copies the chosen rows of `decoded`, which begins at row `begin` of the file, to `packed` from
+  // `done` on, at most until `count`. value_at(i): the address of the value of row i of `decoded`.
+  // Returns the new `done`.
+  template <size_t kWidth, typename ValueAt>
+  size_t Pack(const ChosenRows& rows, uint64_t begin, const AnyBatch& decoded, size_t done,
+              size_t count, uint8_t* packed, const ValueAt& value_at) {
     const uint64_t end = begin + decoded.size();
     const size_t from = done;
-    T* const packed = packed_.get();
+    const uint64_t* const chosen = rows.rows;
     if (decoded.validity == nullptr) {
-      for (; done < count && rows.rows[done] < end; ++done)
-        packed[done] = value_of(decoded.values[rows.rows[done] - begin]);
+      for (; done < count && chosen[done] < end; ++done)
+        std::memcpy(packed + done * kWidth, value_at(chosen[done] - begin), kWidth);
       if (null_count_ > 0) SetValid(from, done);
       return done;
     }
     if (null_count_ == 0) SetValid(0, from);
-    for (; done < count && rows.rows[done] < end; ++done) {
-      const uint64_t at = rows.rows[done] - begin;
+    for (; done < count && chosen[done] < end; ++done) {
+      const uint64_t at = chosen[done] - begin;
       const bool valid = decoded.IsValid(at);
-      packed[done] = valid ? value_of(decoded.values[at]) : T{};
+      if (valid) {
+        std::memcpy(packed + done * kWidth, value_at(at), kWidth);
+      } else {
+        std::memset(packed + done * kWidth, 0, kWidth);
+      }
       null_count_ += !valid;
       const auto bit = static_cast<uint8_t>(1u << done % 8);
       validity_[done / 8] = static_cast<uint8_t>((validity_[done / 8] & ~bit) | (valid ? bit : 0));
@@ -313,40 +326,38 @@ class FlatRows final : public BlockRows {
     for (size_t i = begin; i < end; ++i) validity_[i / 8] |= static_cast<uint8_t>(1u << i % 8);
   }
 
-  BlockCursor<T> block_;
+  BlockCursor block_;
   std::vector<uint32_t> in_block_;
-  OwnedBatch<T> copies_;
-  std::unique_ptr<T[]> packed_;
-  size_t capacity_ = 0;            // of packed_ and validity_, in values
-  std::vector<uint8_t> validity_;  // of packed_, if null_count_ > 0
+  OwnedValues copies_;
+  RawBuffer packed_;
+  std::vector<uint8_t> validity_;  // of the packed values, if null_count_ > 0
   uint64_t null_count_ = 0;
 };
 
-template <typename T>
 class LevelRows final : public BlockRows {
  public:
   LevelRows(std::shared_ptr<FileReader> file,
             std::shared_ptr<const encodings::Dictionary> dictionary)
-      : BlockRows(file, block_), block_(file->info().type, std::move(dictionary)) {}
+      : BlockRows(file, block_),
+        block_(file->info().type, std::move(dictionary)),
+        values_(encodings::LaneOf(file->info().type.physical())) {}
 
  protected:
   absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) override {
-    auto* const sink = static_cast<ValueSink<T>*>(sink_);
-    CFILE_ASSIGN_OR_RETURN(const size_t count, ReadRecords(rows, sink, batch));
-    if (sink == nullptr) return count;
+    CFILE_ASSIGN_OR_RETURN(const size_t count, ReadRecords(rows, batch.levels));
+    if (sink_ == nullptr) return count;
     CFILE_ASSIGN_OR_RETURN(const size_t added,
-                           sink->AddLevels(std::get<LevelBatch<T>>(batch), file_->shared_source()));
-    if (added == count && block_.row() == block_.num_rows()) sink->EndBlock();
+                           sink_->AddLevels(batch.levels, file_->shared_source()));
+    if (added == count && block_.row() == block_.num_rows()) sink_->EndBlock();
     return added;
   }
 
  private:
-  absl::StatusOr<size_t> ReadRecords(const ChosenRows& rows, ValueSink<T>* sink,
-                                     ColumnBatch& batch) {
+  absl::StatusOr<size_t> ReadRecords(const ChosenRows& rows, AnyLevelBatch& batch) {
     const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
     if (span == rows.count) {
       CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(rows.row(0))));
-      CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> read, block_.Next(rows.count, sink));
+      CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch read, block_.Next(rows.count, sink_));
       if (read.num_records > 0) {
         batch = read;
         return read.num_records;
@@ -355,7 +366,7 @@ class LevelRows final : public BlockRows {
     // Copies the chosen records together, or the pieces of a long record.
     repetition_.clear();
     definition_.clear();
-    values_ = OwnedBatch<T>();
+    values_ = OwnedValues(values_.lane());
     num_entries_ = 0;
     copied_bytes_ = 0;
     const size_t most = span == rows.count ? 1 : rows.count;
@@ -364,24 +375,25 @@ class LevelRows final : public BlockRows {
       const uint64_t begin = rows.row(done);
       CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(begin)));
       const uint64_t window = std::min<uint64_t>(kWindowRecords, rows.row(most - 1) - begin + 1);
-      CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> read, block_.Next(window));
+      CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch read, block_.Next(window));
       if (read.num_records > 0) {
         CFILE_ASSIGN_OR_RETURN(done, CopyChosen(rows, begin, read, done, most));
         continue;
       }
       CFILE_RETURN_IF_ERROR(CopyEntries(read, 0, read.num_entries, read.values));
       while (block_.row() == InBlockRow(begin)) {
-        CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> piece, block_.Next(1));
+        CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch piece, block_.Next(1));
         if (piece.empty()) return encodings::DataLoss("a record has no end");
         CFILE_RETURN_IF_ERROR(CopyEntries(piece, 0, piece.num_entries, piece.values));
       }
       ++done;
     }
-    batch = LevelBatch<T>{.num_records = done,
-                          .num_entries = num_entries_,
-                          .repetition = repetition_,
-                          .definition = definition_,
-                          .values = values_.batch().values};
+    const AnyBatch values = values_.batch();
+    batch = {.num_records = done,
+             .num_entries = num_entries_,
+             .repetition = repetition_,
+             .definition = definition_,
+             .values = {values.values, values.count}};
     return done;
   }
 
@@ -398,7 +410,7 @@ class LevelRows final : public BlockRows {
   // Returns the number of chosen records that were copied. Those before this call count, too.
   // Copies at least one chosen record, unless `read` has none.
   absl::StatusOr<size_t> CopyChosen(const ChosenRows& rows, uint64_t begin,
-                                    const LevelBatch<T>& read, size_t done, size_t most) {
+                                    const AnyLevelBatch& read, size_t done, size_t most) {
     const uint16_t max_definition = file().info().levels.max_definition;
     const size_t done_before = done;
     uint64_t record = begin;
@@ -412,17 +424,19 @@ class LevelRows final : public BlockRows {
       } while (entry < read.num_entries && !read.repetition.empty() && read.repetition[entry] > 0);
       if (rows.row(done) != record) continue;
       if (done > done_before && copied_bytes_ >= kMostCopiedBytes) break;
-      CFILE_RETURN_IF_ERROR(CopyEntries(read, first_entry, entry,
-                                        read.values.subspan(first_value, value - first_value)));
+      CFILE_RETURN_IF_ERROR(
+          CopyEntries(read, first_entry, entry, Values(read.values, first_value, value)));
       ++done;
     }
     return done;
   }
 
   // kOutOfRange: the records that are copied have too many bytes.
-  absl::Status CopyEntries(const LevelBatch<T>& read, size_t begin, size_t end,
-                           std::span<const T> values) {
-    copied_bytes_ += (end - begin) * 2 * sizeof(uint16_t) + encodings::OwnBytes(values);
+  absl::Status CopyEntries(const AnyLevelBatch& read, size_t begin, size_t end, ValueSpan values) {
+    copied_bytes_ +=
+        (end - begin) * 2 * sizeof(uint16_t) +
+        (values_.lane() == Lane::kBytes ? encodings::OwnBytes(values.As<std::string_view>())
+                                        : values.count * encodings::WidthOf(values_.lane()));
     const uint64_t limit = kMostBlocksOfRecord * file().options().max_block_size_bytes;
     if (copied_bytes_ > limit) {
       return encodings::OutOfRange("a record takes ", copied_bytes_, " bytes, ",
@@ -433,41 +447,36 @@ class LevelRows final : public BlockRows {
     };
     copy(read.repetition, repetition_);
     copy(read.definition, definition_);
-    values_.Append({.values = values});
+    values_.Append({.values = values.data, .count = values.count});
     num_entries_ += end - begin;
     return absl::OkStatus();
   }
 
-  LevelBlockCursor<T> block_;
+  // The values `begin` to `end` - 1 of `values`.
+  ValueSpan Values(ValueSpan values, size_t begin, size_t end) const {
+    return {encodings::ValueAt(values.data, values_.lane(), begin), end - begin};
+  }
+
+  LevelBlockCursor block_;
   std::vector<uint16_t> repetition_;
   std::vector<uint16_t> definition_;
-  OwnedBatch<T> values_;
+  OwnedValues values_;
   size_t num_entries_ = 0;
   uint64_t copied_bytes_ = 0;  // levels and values
 };
 
 }  // namespace
 
-template <ValueType T>
 absl::StatusOr<std::unique_ptr<RowReader>> NewRowReader(const Reader& reader) {
   const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead<T>(*file));
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead(*file));
   std::unique_ptr<RowReader> rows;
   if (file->info().has_levels()) {
-    rows = std::make_unique<LevelRows<T>>(file, std::move(dictionary));
+    rows = std::make_unique<LevelRows>(file, std::move(dictionary));
   } else {
-    rows = std::make_unique<FlatRows<T>>(file, std::move(dictionary));
+    rows = std::make_unique<FlatRows>(file, std::move(dictionary));
   }
   return rows;
 }
-
-void Truncate(size_t count, uint16_t max_definition, ColumnBatch& batch) {
-  std::visit([&](auto& typed) { TruncateTo(count, max_definition, typed); }, batch);
-}
-
-#define CFILE_INSTANTIATE(T) \
-  template absl::StatusOr<std::unique_ptr<RowReader>> NewRowReader<T>(const Reader&);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::internal

@@ -5,14 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <variant>
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/internal/read/block_fetcher.h"
 #include "cfile/internal/read/row_sink.h"
 #include "cfile/reader.h"
-#include "cfile/types.h"
 
 namespace cfile::internal {
 
@@ -29,10 +27,11 @@ struct ChosenRows {
   }
 };
 
-// The values of one column: Batch<T> for a column without levels, else LevelBatch<T>.
-#define CFILE_BATCH_TYPE(T) , Batch<T>, LevelBatch<T>
-using ColumnBatch = std::variant<std::monostate CFILE_FOR_EACH_VALUE_TYPE(CFILE_BATCH_TYPE)>;
-#undef CFILE_BATCH_TYPE
+// The values of one column: `rows` of a column without levels, else `levels`.
+struct ColumnBatch {
+  AnyBatch rows;
+  AnyLevelBatch levels;
+};
 
 // Thread-compatible. Keeps the file open. After an error a call may be repeated. Errors as
 // Cursor::Next. Precondition of all functions: the rows are rows of the file, at least one.
@@ -69,7 +68,6 @@ class RowReader {
   virtual absl::StatusOr<size_t> EnterLast(const ChosenRows& rows) = 0;
 
   // From now on, Read adds the rows to `sink` and does not set the batch.
-  // `sink`: a ValueSink of the column's C++ type.
   // Read first removes the rows from the sink that were added but not kept.
   void SetSink(RowSink* sink) { sink_ = sink; }
 
@@ -87,11 +85,12 @@ class RowReader {
 };
 
 // Returns a reader of the rows of `reader`. Errors as Reader::NewCursor and Reader::NewLevelCursor.
-template <ValueType T>
 absl::StatusOr<std::unique_ptr<RowReader>> NewRowReader(const Reader& reader);
 
 // Removes all rows but the first `count` from `batch`. Precondition: it has at least `count` rows.
 // `max_definition`: the maximum definition level of a column with levels.
 void Truncate(size_t count, uint16_t max_definition, ColumnBatch& batch);
+void Truncate(size_t count, AnyBatch& batch);
+void Truncate(size_t count, uint16_t max_definition, AnyLevelBatch& batch);
 
 }  // namespace cfile::internal

@@ -5,48 +5,44 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/io.h"
 #include "encodings/core/block_codec.h"
+#include "encodings/core/lane.h"
 
 namespace cfile::internal {
 
-// Takes rows. Thread-compatible.
+// Takes the rows of one column. Thread-compatible. A `void*` and the values of a batch have the
+// column's C++ type.
+// If a function Add... returns a number, the sink took only so many of the rows.
+// It took the first ones, and at least one.
+// The functions copy what they need, unless their comments say that a sink may keep pointers.
+// Precondition of all Add functions: there is at least one row.
 class RowSink {
  public:
   virtual ~RowSink() = default;
   // The owner of the sink sometimes says that all rows so far are kept. Kept rows are not removed.
   // Of the rows that were added after that, Truncate keeps the first `rows` and removes the others.
   virtual void Truncate(size_t rows) = 0;
-};
 
-// A sink of values of T.
-// If a function Add... returns a number, the sink took only so many of the rows.
-// It took the first ones, and at least one.
-// The functions copy what they need, unless their comments say that a sink may keep pointers.
-// Precondition of all Add functions: there is at least one row.
-template <typename T>
-class ValueSink : public RowSink {
- public:
   // `source`: where the values were read from. May be null.
   // The sink may keep pointers to values that lie in the memory of the source.
-  virtual absl::StatusOr<size_t> Add(const Batch<T>& batch,
+  virtual absl::StatusOr<size_t> Add(const AnyBatch& batch,
                                      const std::shared_ptr<const Source>& source) = 0;
   // `batch` must stay valid until its rows are kept or removed. `source`: as for Add.
-  virtual absl::StatusOr<size_t> AddLevels(const LevelBatch<T>& batch,
+  virtual absl::StatusOr<size_t> AddLevels(const AnyLevelBatch& batch,
                                            const std::shared_ptr<const Source>& source) = 0;
   // Returns memory for up to `count` values of the next AddLevels, or null if the sink has none.
   // If the values of that batch begin there, AddLevels does not copy them.
-  virtual T* RoomForLevels(size_t /*count*/) { return nullptr; }
+  virtual void* RoomForLevels(size_t /*count*/) { return nullptr; }
 
   // Returns room for up to `count` values. Write values there, and then call AddWritten.
   // If the result is null, call Add instead.
-  virtual T* Room(size_t /*count*/) { return nullptr; }
+  virtual void* Room(size_t /*count*/) { return nullptr; }
   // Adds the rows of `batch`. Their values were written to the result of Room.
-  virtual void AddWritten(const Batch<T>& /*batch*/) {}
+  virtual void AddWritten(const AnyBatch& /*batch*/) {}
 
   // Returns an object for strings. Append strings to it, and then call AddPacked.
   // If the result is null, call Add instead. A later call may return null.
@@ -54,7 +50,7 @@ class ValueSink : public RowSink {
   virtual encodings::PackedStrings* Packed(const Source& /*source*/) { return nullptr; }
   // Adds `count` rows that were appended to the result of Packed.
   // `batch` has the validity of the rows.
-  virtual void AddPacked(size_t /*count*/, const Batch<T>& /*batch*/) {}
+  virtual void AddPacked(size_t /*count*/, const AnyBatch& /*batch*/) {}
 
   // Returns room for up to `count` codes. Write codes there, and then call AddCodes.
   // If the result is null, the sink takes no codes.
@@ -63,7 +59,7 @@ class ValueSink : public RowSink {
   // The codes are indexes into `values`.
   // `dictionary` keeps `values` in memory. The code of a null is 0.
   virtual absl::StatusOr<size_t> AddCodes(
-      const Batch<uint32_t>& codes, std::span<const T> values,
+      const Batch<uint32_t>& codes, encodings::ValueSpan values,
       const std::shared_ptr<const encodings::Dictionary>& dictionary) = 0;
 
   // Says that the rows that were added last end their block.

@@ -16,6 +16,7 @@
 #include "cfile/internal/read/index_walk.h"
 #include "cfile/internal/read/predicate_judge.h"
 #include "cfile/internal/read/reader_access.h"
+#include "cfile/internal/read/value_scan.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
 #include "encodings/kernels/match_range.h"
@@ -32,32 +33,34 @@ constexpr size_t kBatchRows = 4096;
 
 }  // namespace
 
-template <typename T>
-class Scan<T>::Impl : internal::BlockWalk {
-  using Form = typename internal::PredicateJudge<T>::Form;
+namespace internal {
+
+namespace {
+
+class BlockScan final : public ValueScan, BlockWalk {
+  using Form = ValueMatcher::Form;
 
  public:
-  Impl(std::shared_ptr<internal::FileReader> file, const Predicate<T>& predicate,
-       std::shared_ptr<const encodings::Dictionary> dictionary)
+  BlockScan(std::shared_ptr<FileReader> file, std::shared_ptr<const ValueMatcher> matcher,
+            std::shared_ptr<const encodings::Dictionary> dictionary)
       : BlockWalk(file, block_),
         block_(file->info().type, std::move(dictionary)),
-        judge_(predicate) {
-    fetcher_.Expect(internal::BlockPlan::kInOrder,
-                    [this](const internal::IndexNode& leaf, uint32_t entry) {
-                      if (!positional_) return true;
-                      const uint64_t first = leaf.ordinal(entry);
-                      return first < end_ && judge_.Judge(first).verdict != Verdict::kNone;
-                    });
+        judge_(std::move(matcher)) {
+    fetcher_.Expect(BlockPlan::kInOrder, [this](const IndexNode& leaf, uint32_t entry) {
+      if (!positional_) return true;
+      const uint64_t first = leaf.ordinal(entry);
+      return first < end_ && judge_.Judge(first).verdict != Verdict::kNone;
+    });
   }
 
-  // Finds the range of rows to scan. `reader` reads the same file.
-  absl::Status Begin(const Reader& reader, const OrdinalRange& range) {
+  // Finds the range of rows to scan.
+  absl::Status Begin(const OrdinalRange& range) {
     end_ = std::min(range.end, file_->info().num_rows);
     begin_ = std::min(range.begin, end_);
-    CFILE_RETURN_IF_ERROR(judge_.Open(reader, *file_));
-    const internal::JudgedRows& whole = judge_.whole();
+    CFILE_RETURN_IF_ERROR(judge_.Open(file_));
+    const JudgedRows& whole = judge_.whole();
     if (whole.verdict == Verdict::kNone) {
-      uint64_t& skipped = whole.by == internal::JudgedBy::kBloomFilter
+      uint64_t& skipped = whole.by == JudgedBy::kBloomFilter
                               ? counters_.blocks_skipped_by_bloom_filter
                               : counters_.blocks_skipped_by_statistics;
       skipped += judge_.CountBlocks({begin_, end_});
@@ -74,41 +77,42 @@ class Scan<T>::Impl : internal::BlockWalk {
     return begin_ == end_ ? absl::OkStatus() : GoToFirstBlock();
   }
 
-  absl::StatusOr<ScanBatch<T>> Next() {
+  absl::StatusOr<AnyScanBatch> Next() override {
     CFILE_RETURN_IF_ERROR(failed_);
     while (true) {
       if (!in_block_) {
         CFILE_ASSIGN_OR_RETURN(const bool more, NextBlock());
-        if (!more) return ScanBatch<T>{};
+        if (!more) return AnyScanBatch{};
       }
       auto batch = MatchRows();
       if (!batch.ok()) {
         failed_ = InThisBlock(batch.status());
         return failed_;
       }
-      counters_.matches += batch->size();
-      if (!batch->empty()) return batch;
+      counters_.matches += batch->ordinals.size();
+      if (!batch->ordinals.empty()) return batch;
     }
   }
 
-  const ScanCounters& counters() const { return counters_; }
-  const std::shared_ptr<internal::FileReader>& file() const { return file_; }
-  bool finds_nulls() const { return form() == Form::kNull; }
+  const ScanCounters& counters() const override { return counters_; }
+  const std::shared_ptr<FileReader>& file() const override { return file_; }
+  bool finds_nulls() const override { return form() == Form::kNull; }
 
  private:
   Form form() const { return judge_.matcher().form(); }
 
   absl::Status GoToFirstBlock() {
     positional_ = file_->info().positional_index_root.has_value();
-    path_ =
-        internal::IndexWalk(file_.get(), positional_ ? IndexKind::kPositional : IndexKind::kValue);
+    path_ = IndexWalk(file_.get(), positional_ ? IndexKind::kPositional : IndexKind::kValue);
     if (positional_) {
       CFILE_RETURN_IF_ERROR(path_.SeekToOrdinal(begin_));
     } else {
       // A value index cannot find begin_. If all rows to scan match, begin at the block of the
       // least matching value, which is not after begin_; otherwise at the first block.
       std::string key;
-      if (all_match_) internal::AppendKey<T>(judge_.matcher().low(), key);
+      if (all_match_) {
+        AppendKey(KeyRef{judge_.matcher().low(), file_->info().type.physical()}, key);
+      }
       CFILE_RETURN_IF_ERROR(path_.SeekToKey(key));
     }
     return CheckFound(path_);
@@ -133,7 +137,8 @@ class Scan<T>::Impl : internal::BlockWalk {
       ++counters_.blocks_read;
       block_matches_ = all_match_ || verdict == Verdict::kAll;
       counters_.blocks_all_match += block_matches_;
-      by_codes_ = !block_matches_ && judge_.comparing() && !block_.DictionaryValues().empty();
+      by_codes_ =
+          !block_matches_ && judge_.matcher().comparing() && !block_.DictionaryValues().empty();
       if (by_codes_) {
         ++counters_.blocks_by_codes;
         codes_.SetDictionary(judge_.matcher(), block_.DictionaryValues());
@@ -160,14 +165,14 @@ class Scan<T>::Impl : internal::BlockWalk {
         return absl::OkStatus();
       }
     }
-    CFILE_RETURN_IF_ERROR(OpenBlock(path_, internal::BlockAccess::kScan));
+    CFILE_RETURN_IF_ERROR(OpenBlock(path_, BlockAccess::kScan));
     return InThisBlock(CheckBlock());
   }
 
   // Checks that the block that begins at `first` follows the previous block without a gap.
   absl::Status CheckOrdinal(uint64_t first) const {
     if (!expected_ && first <= begin_) return absl::OkStatus();
-    return internal::CheckFirstOrdinal(expected_.value_or(begin_), first);
+    return CheckFirstOrdinal(expected_.value_or(begin_), first);
   }
 
   // Checks the open block, and goes to its first row in the range.
@@ -186,26 +191,26 @@ class Scan<T>::Impl : internal::BlockWalk {
   }
 
   // Returns the matching rows among the next rows of the block; possibly none.
-  absl::StatusOr<ScanBatch<T>> MatchRows() {
+  absl::StatusOr<AnyScanBatch> MatchRows() {
     const uint64_t ordinal = first_ordinal_ + block_.row();
     const uint64_t left =
         std::min<uint64_t>(end_ - std::min(ordinal, end_), block_.num_rows() - block_.row());
     if (left == 0) {
       in_block_ = false;
-      return ScanBatch<T>{};
+      return AnyScanBatch{};
     }
     const size_t max_rows = std::min<uint64_t>(left, kBatchRows);
     if (by_codes_) return MatchCodes(ordinal, max_rows);
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, block_.Next(max_rows));
+    CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, block_.Next(max_rows));
     const size_t count = batch.size();
     if (block_matches_) {
       if (all_match_ && batch.null_count > 0)
         return DataLoss("a block of a column with a value index has nulls");
       for (size_t i = 0; i < count; ++i) ordinals_[i] = ordinal + i;
-      return ScanBatch<T>{{ordinals_, count}, batch.values};
+      return AnyScanBatch{{ordinals_, count}, batch.values};
     }
-    if (judge_.comparing()) {
-      judge_.matcher().Match(batch.values, bits_);
+    if (judge_.matcher().comparing()) {
+      judge_.matcher().Match({batch.values, count}, bits_);
       MaskNulls(batch.validity, count);
     } else {
       const bool null = form() == Form::kNull;
@@ -216,22 +221,27 @@ class Scan<T>::Impl : internal::BlockWalk {
       if (count % 8 != 0) bits_[count / 8] &= static_cast<uint8_t>((1u << count % 8) - 1);
     }
     const size_t matches = encodings::PositionsOfOnes(bits_, count, ordinal, ordinals_);
-    if (matches == count) return ScanBatch<T>{{ordinals_, count}, batch.values};
-    if (matches > 0) encodings::PackValues(batch.values.data(), bits_, 0, count, Values());
-    return ScanBatch<T>{{ordinals_, matches}, {values_.get(), matches}};
+    if (matches == count) return AnyScanBatch{{ordinals_, count}, batch.values};
+    void* const values = Values();
+    if (matches > 0) encodings::PackValues(block_.lane(), batch.values, bits_, 0, count, values);
+    return AnyScanBatch{{ordinals_, matches}, values};
   }
 
-  absl::StatusOr<ScanBatch<T>> MatchCodes(uint64_t ordinal, size_t max_rows) {
+  absl::StatusOr<AnyScanBatch> MatchCodes(uint64_t ordinal, size_t max_rows) {
     CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> batch, block_.NextCodes(max_rows));
     const size_t count = batch.size();
     codes_.Match(batch.values, bits_);
     MaskNulls(batch.validity, count);
     const size_t matches = encodings::PositionsOfOnes(bits_, count, ordinal, ordinals_);
-    const std::span<const T> dictionary = block_.DictionaryValues();
-    T* const values = Values();
-    for (size_t i = 0; i < matches; ++i)
-      values[i] = dictionary[batch.values[static_cast<size_t>(ordinals_[i] - ordinal)]];
-    return ScanBatch<T>{{ordinals_, matches}, {values, matches}};
+    const auto* const dictionary = static_cast<const uint8_t*>(block_.DictionaryValues().data);
+    auto* const values = static_cast<uint8_t*>(Values());
+    encodings::VisitWidth(block_.lane(), [&](auto width) {
+      for (size_t i = 0; i < matches; ++i) {
+        const uint32_t code = batch.values[static_cast<size_t>(ordinals_[i] - ordinal)];
+        std::memcpy(values + i * width, dictionary + code * width, width);
+      }
+    });
+    return AnyScanBatch{{ordinals_, matches}, values};
   }
 
   void MaskNulls(const uint8_t* validity, size_t count) {
@@ -239,19 +249,17 @@ class Scan<T>::Impl : internal::BlockWalk {
     for (size_t i = 0; i < (count + 7) / 8; ++i) bits_[i] &= validity[i];
   }
 
-  T* Values() {
-    if (values_ == nullptr) values_.reset(new T[kBatchRows]);
-    return values_.get();
-  }
+  // Room for kBatchRows values.
+  void* Values() { return values_.Reserve(kBatchRows, encodings::WidthOf(block_.lane())); }
 
-  internal::BlockCursor<T> block_;
-  internal::PredicateJudge<T> judge_;
+  BlockCursor block_;
+  PredicateJudge judge_;
   uint64_t begin_ = 0;  // the rows to scan: begin_ to end_ - 1
   uint64_t end_ = 0;
   bool all_match_ = false;  // all rows to scan match
   ScanCounters counters_;
 
-  internal::IndexWalk path_;
+  IndexWalk path_;
   bool positional_ = true;            // path_ is in the positional index
   bool passed_ = false;               // the block at path_ was opened or skipped
   std::optional<uint64_t> expected_;  // the first row of the next block
@@ -259,15 +267,40 @@ class Scan<T>::Impl : internal::BlockWalk {
   absl::Status failed_;         // damage in the current block; each call returns it
   bool block_matches_ = false;  // all rows of the current block match
   bool by_codes_ = false;
-  internal::CodeMatcher<T> codes_;
+  CodeMatcher codes_;
 
   uint8_t bits_[kBatchRows / 8];
   uint64_t ordinals_[kBatchRows];
-  std::unique_ptr<T[]> values_;  // kBatchRows values
+  RawBuffer values_;
 };
 
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ValueScan>> NewValueScan(const std::shared_ptr<FileReader>& file,
+                                                        std::shared_ptr<const ValueMatcher> matcher,
+                                                        const OrdinalRange& range,
+                                                        bool holds_type) {
+  if (file->info().has_levels()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(file->source().name(),
+                     ": the rows of this file are records with any number of values, which a scan "
+                     "does not read"));
+  }
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead(*file, holds_type));
+  auto scan = std::make_unique<BlockScan>(file, std::move(matcher), std::move(dictionary));
+  CFILE_RETURN_IF_ERROR(scan->Begin(range));
+  return scan;
+}
+
+const std::shared_ptr<FileReader>& ReaderAccess::FileOf(const ValueScan& scan) {
+  return scan.file();
+}
+bool ReaderAccess::FindsNulls(const ValueScan& scan) { return scan.finds_nulls(); }
+
+}  // namespace internal
+
 template <typename T>
-Scan<T>::Scan(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Scan<T>::Scan(std::unique_ptr<internal::ValueScan> scan) : impl_(std::move(scan)) {}
 template <typename T>
 Scan<T>::Scan(Scan&&) noexcept = default;
 template <typename T>
@@ -278,12 +311,6 @@ Scan<T>::~Scan() = default;
 template <typename T>
 absl::StatusOr<Scan<T>> Reader::NewScan(const Predicate<T>& predicate,
                                         const OrdinalRange& range) const {
-  if (info().has_levels()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(file_->source().name(),
-                     ": the rows of this file are records with any number of values, which a scan "
-                     "does not read"));
-  }
   using Kind = typename Predicate<T>::Kind;
   const Kind kind = predicate.kind();
   if (std::is_same_v<T, Int96> && kind != Kind::kEqual && kind != Kind::kNotEqual &&
@@ -292,15 +319,17 @@ absl::StatusOr<Scan<T>> Reader::NewScan(const Predicate<T>& predicate,
         absl::StrCat(file_->source().name(),
                      ": int96 has no order, so its values can only be compared for equality"));
   }
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file_));
-  auto impl = std::make_unique<typename Scan<T>::Impl>(file_, predicate, std::move(dictionary));
-  CFILE_RETURN_IF_ERROR(impl->Begin(*this, range));
-  return Scan<T>(std::move(impl));
+  CFILE_ASSIGN_OR_RETURN(
+      auto scan,
+      internal::NewValueScan(file_, std::make_shared<internal::PredicateMatcher<T>>(predicate),
+                             range, HoldsType<T>(info().type)));
+  return Scan<T>(std::move(scan));
 }
 
 template <typename T>
 absl::StatusOr<ScanBatch<T>> Scan<T>::Next() {
-  return impl_->Next();
+  CFILE_ASSIGN_OR_RETURN(const internal::AnyScanBatch batch, impl_->Next());
+  return ScanBatch<T>{batch.ordinals, {static_cast<const T*>(batch.values), batch.ordinals.size()}};
 }
 
 template <typename T>
@@ -308,19 +337,7 @@ const ScanCounters& Scan<T>::counters() const {
   return impl_->counters();
 }
 
-template <typename T>
-const std::shared_ptr<internal::FileReader>& internal::ReaderAccess::File(const Scan<T>& scan) {
-  return scan.impl_->file();
-}
-template <typename T>
-bool internal::ReaderAccess::FindsNulls(const Scan<T>& scan) {
-  return scan.impl_->finds_nulls();
-}
-
 #define CFILE_INSTANTIATE(T)                                                                    \
-  template const std::shared_ptr<internal::FileReader>& internal::ReaderAccess::File(           \
-      const Scan<T>&);                                                                          \
-  template bool internal::ReaderAccess::FindsNulls(const Scan<T>&);                             \
   template class Scan<T>;                                                                       \
   template absl::StatusOr<Scan<T>> Reader::NewScan<T>(const Predicate<T>&, const OrdinalRange&) \
       const;

@@ -41,9 +41,8 @@ uint64_t UncompressedBytes(std::span<const uint8_t> stored, Compression compress
 
 }  // namespace
 
-template <typename T>
-BlockJudge<T>::BlockJudge(const FileInfo& info, bool has_footer, size_t max_block_size_bytes,
-                          size_t max_judged_bytes, size_t max_dictionary_values)
+BlockJudge::BlockJudge(const FileInfo& info, bool has_footer, size_t max_block_size_bytes,
+                       size_t max_judged_bytes, size_t max_dictionary_values)
     : max_block_size_bytes_(max_block_size_bytes),
       max_judged_bytes_(max_judged_bytes),
       max_dictionary_values_(max_dictionary_values),
@@ -60,36 +59,32 @@ BlockJudge<T>::BlockJudge(const FileInfo& info, bool has_footer, size_t max_bloc
   SetDictionary(nullptr);
 }
 
-template <typename T>
-void BlockJudge<T>::SetDictionary(std::shared_ptr<const encodings::Dictionary> dictionary) {
+void BlockJudge::SetDictionary(std::shared_ptr<const encodings::Dictionary> dictionary) {
   dictionary_ = std::move(dictionary);
   rows_.emplace(info().type, dictionary_);
   records_.emplace(info().type, dictionary_);
 }
 
-template <typename T>
-absl::StatusOr<std::span<const uint8_t>> BlockJudge<T>::Fetch(const Source& source,
-                                                              const BlockFormat& format,
-                                                              const BlockPointer& pointer,
-                                                              bool verify, size_t max_size_bytes) {
+absl::StatusOr<std::span<const uint8_t>> BlockJudge::Fetch(const Source& source,
+                                                           const BlockFormat& format,
+                                                           const BlockPointer& pointer, bool verify,
+                                                           size_t max_size_bytes) {
   buffer_.stored.Clear();
   CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
                          FetchBlock(source, format, pointer, verify, max_size_bytes, buffer_));
   return fetched.bytes;
 }
 
-template <typename T>
-absl::Status BlockJudge<T>::Read(const Source& source, const BlockPointer& pointer,
-                                 const ExpectedRows& expected, FoundBlock& found) {
+absl::Status BlockJudge::Read(const Source& source, const BlockPointer& pointer,
+                              const ExpectedRows& expected, FoundBlock& found) {
   CFILE_ASSIGN_OR_RETURN(const auto bytes, Fetch(source, DataBlockFormatOf(info()), pointer,
                                                  /*verify=*/true, max_block_size_bytes_));
   found.pointer = pointer;
   return ReadRows(bytes, info(), expected, found);
 }
 
-template <typename T>
-FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
-                                const ExpectedRows& expected, uint64_t& cost_bytes) {
+FoundBlock BlockJudge::Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
+                             const ExpectedRows& expected, uint64_t& cost_bytes) {
   cost_bytes = UncompressedBytes(stored, info().compression, max_judged_bytes_);
   rows_bytes_ = 0;
   const FoundBlock found = Judge(pointer, stored, expected);
@@ -97,9 +92,8 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
   return found;
 }
 
-template <typename T>
-FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
-                                const ExpectedRows& expected) {
+FoundBlock BlockJudge::Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
+                             const ExpectedRows& expected) {
   using Kind = FoundBlock::Kind;
   FoundBlock found{.pointer = pointer};
   // The head of a movable block also ends with a checksum, and its bytes may look like a block of
@@ -142,9 +136,8 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
   return found;
 }
 
-template <typename T>
-std::optional<FoundBlock> BlockJudge<T>::WholeBlock(const BlockPointer& pointer,
-                                                    std::span<const uint8_t> head) const {
+std::optional<FoundBlock> BlockJudge::WholeBlock(const BlockPointer& pointer,
+                                                 std::span<const uint8_t> head) const {
   if (!forms_.back().has_movable_blocks()) return std::nullopt;
   const auto parsed = ParseBlockHead(head, /*verify=*/false);
   if (!parsed.ok() || parsed->size_bytes() != head.size() ||
@@ -160,10 +153,9 @@ std::optional<FoundBlock> BlockJudge<T>::WholeBlock(const BlockPointer& pointer,
       .num_entries = parsed->num_entries};
 }
 
-template <typename T>
-FoundBlock BlockJudge<T>::JudgeMovable(const Source& source, const FoundBlock& whole,
-                                       const ExpectedRows& expected, uint64_t end,
-                                       uint64_t& cost_bytes) {
+FoundBlock BlockJudge::JudgeMovable(const Source& source, const FoundBlock& whole,
+                                    const ExpectedRows& expected, uint64_t end,
+                                    uint64_t& cost_bytes) {
   const BlockPointer& pointer = whole.pointer;
   FoundBlock found{.pointer = pointer};
   // The bytes look like a head. They may be inside a value, unless the form of the file is known.
@@ -191,16 +183,14 @@ FoundBlock BlockJudge<T>::JudgeMovable(const Source& source, const FoundBlock& w
   return found;
 }
 
-template <typename T>
-bool BlockJudge<T>::IsStatistics(std::span<const uint8_t> bytes, const ExpectedRows& expected) {
+bool BlockJudge::IsStatistics(std::span<const uint8_t> bytes, const ExpectedRows& expected) {
   FileInfo whole = info();
   whole.num_rows = expected.first_ordinal;
   if (whole.num_entries) whole.num_entries = expected.entries_before;
   return ParseStatistics(bytes, whole).ok();
 }
 
-template <typename T>
-bool BlockJudge<T>::IsDictionary(std::span<const uint8_t> bytes) {
+bool BlockJudge::IsDictionary(std::span<const uint8_t> bytes) {
   if (!codes_encoding_) return false;
   const ColumnType& type = info().type;
   auto dictionary = encodings::LoadDictionary(*codes_encoding_, type.physical(), type.type_length,
@@ -210,9 +200,8 @@ bool BlockJudge<T>::IsDictionary(std::span<const uint8_t> bytes) {
   return true;
 }
 
-template <typename T>
-absl::Status BlockJudge<T>::ReadRows(std::span<const uint8_t> bytes, const FileInfo& form,
-                                     const ExpectedRows& expected, FoundBlock& found) {
+absl::Status BlockJudge::ReadRows(std::span<const uint8_t> bytes, const FileInfo& form,
+                                  const ExpectedRows& expected, FoundBlock& found) {
   absl::Status status = form.has_levels() ? ReadAll(*records_, bytes, form, expected, found)
                                           : ReadAll(*rows_, bytes, form, expected, found);
   if (status.ok()) {
@@ -224,32 +213,32 @@ absl::Status BlockJudge<T>::ReadRows(std::span<const uint8_t> bytes, const FileI
   return status;
 }
 
-template <typename T>
 template <typename Cursor>
-absl::Status BlockJudge<T>::ReadAll(Cursor& cursor, std::span<const uint8_t> bytes,
-                                    const FileInfo& form, const ExpectedRows& expected,
-                                    FoundBlock& found) {
+absl::Status BlockJudge::ReadAll(Cursor& cursor, std::span<const uint8_t> bytes,
+                                 const FileInfo& form, const ExpectedRows& expected,
+                                 FoundBlock& found) {
   CFILE_RETURN_IF_ERROR(cursor.Open(bytes, form, std::nullopt));
   found.encoding = cursor.encoding();
   found.first_ordinal = cursor.first_ordinal();
   found.num_rows = cursor.num_rows();
   found.num_entries = cursor.num_entries();
   CFILE_RETURN_IF_ERROR(CheckRows(found, expected));
+  const encodings::Lane lane = encodings::LaneOf(form.type.physical());
   absl::Status status = VisitBatches(cursor, [&](const auto& batch) {
     // Strings that share a prefix may have more bytes than the block.
-    if constexpr (std::is_same_v<T, std::string_view>)
-      rows_bytes_ += encodings::OwnBytes<T>(batch.values);
+    if (lane == encodings::Lane::kBytes)
+      rows_bytes_ += encodings::OwnBytes(batch.template As<std::string_view>().values);
     return absl::OkStatus();
   });
+  const size_t width = encodings::WidthOf(lane);
   // It is not known how many entries of records were decoded, so all entries count.
-  rows_bytes_ += form.has_levels() ? found.num_entries * (sizeof(T) + 2 * sizeof(uint16_t))
-                                   : cursor.row() * sizeof(T);
+  rows_bytes_ +=
+      form.has_levels() ? found.num_entries * (width + 2 * sizeof(uint16_t)) : cursor.row() * width;
   return status;
 }
 
-template <typename T>
-absl::Status BlockJudge<T>::CheckCodes(std::span<const uint8_t> bytes, const FileInfo& form,
-                                       const ExpectedRows& expected, FoundBlock& found) {
+absl::Status BlockJudge::CheckCodes(std::span<const uint8_t> bytes, const FileInfo& form,
+                                    const ExpectedRows& expected, FoundBlock& found) {
   CFILE_ASSIGN_OR_RETURN(const LevelBlock parts, ParseLevelBlock(bytes, form));
   const DataBlock& block = parts.values;
   const encodings::EncodingRow* row = encodings::FindEncoding(block.encoding);
@@ -276,9 +265,5 @@ absl::Status BlockJudge<T>::CheckCodes(std::span<const uint8_t> bytes, const Fil
   codes_encoding_ = block.encoding;
   return absl::OkStatus();
 }
-
-#define CFILE_INSTANTIATE(T) template class BlockJudge<T>;
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::internal

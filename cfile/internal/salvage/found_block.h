@@ -45,7 +45,6 @@ struct ExpectedRows {
 };
 
 // Identifies and decodes blocks of the file that `info` describes. Thread-compatible.
-template <typename T>
 class BlockJudge {
  public:
   // `has_footer`: `info` is from the footer. If not, the blocks may be extended blocks or movable
@@ -78,11 +77,10 @@ class BlockJudge {
   absl::Status Read(const Source& source, const BlockPointer& pointer, const ExpectedRows& expected,
                     FoundBlock& found);
 
-  // Calls append_rows(batch) or, for a file with levels, append_entries(batch) for all rows of a
-  // block that Read or Judge returned. Returns the first error.
-  template <typename AppendRows, typename AppendEntries>
-  absl::Status ForEachBatch(const Source& source, const FoundBlock& found, AppendRows append_rows,
-                            AppendEntries append_entries);
+  // Calls append(batch) for all rows of a block that Read or Judge returned: an AnyBatch or, for a
+  // file with levels, an AnyLevelBatch. Returns the first error.
+  template <typename Append>
+  absl::Status ForEachBatch(const Source& source, const FoundBlock& found, const Append& append);
 
   // The dictionary of the blocks; null until it is found or set.
   const std::shared_ptr<const encodings::Dictionary>& dictionary() const { return dictionary_; }
@@ -118,21 +116,20 @@ class BlockJudge {
   uint64_t rows_bytes_ = 0;                 // bytes of rows that were decoded
   std::optional<Encoding> codes_encoding_;  // of the blocks that need the dictionary
   std::shared_ptr<const encodings::Dictionary> dictionary_;
-  std::optional<BlockCursor<T>> rows_;
-  std::optional<LevelBlockCursor<T>> records_;
+  std::optional<BlockCursor> rows_;
+  std::optional<LevelBlockCursor> records_;
 };
 
-template <typename T>
-template <typename AppendRows, typename AppendEntries>
-absl::Status BlockJudge<T>::ForEachBatch(const Source& source, const FoundBlock& found,
-                                         AppendRows append_rows, AppendEntries append_entries) {
+template <typename Append>
+absl::Status BlockJudge::ForEachBatch(const Source& source, const FoundBlock& found,
+                                      const Append& append) {
   CFILE_ASSIGN_OR_RETURN(const auto bytes, Fetch(source, DataBlockFormatOf(info()), found.pointer,
                                                  /*verify=*/true, max_block_size_bytes_));
-  const auto each = [&](auto& cursor, const auto& append) -> absl::Status {
+  const auto each = [&](auto& cursor) -> absl::Status {
     CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info(), found.first_ordinal));
     return VisitBatches(cursor, append);
   };
-  return info().has_levels() ? each(*records_, append_entries) : each(*rows_, append_rows);
+  return info().has_levels() ? each(*records_) : each(*rows_);
 }
 
 }  // namespace cfile::internal

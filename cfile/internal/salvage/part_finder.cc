@@ -53,13 +53,13 @@ class PartFinder {
  public:
   // `named`: the parts that are known to be in the table, in order.
   // `root`: the contents of table.cft; null: table.cft cannot be read.
-  PartFinder(const Storage& storage, const SurveyOptions& options, const TableContents* root,
+  PartFinder(const Storage& storage, const ReaderOptions& options, const TableContents* root,
              std::vector<TablePart> named)
       : storage_(storage), options_(options), root_(root), named_(std::move(named)) {
     if (root_ != nullptr) history_.Add(*root_, /*attempt=*/false);
   }
 
-  // Sets `root`, `parts` and `others` of `survey`.
+  // Sets `root`, `parts`, `others` and `copy_damage` of `survey`.
   absl::Status Find(Survey& survey) {
     CFILE_RETURN_IF_ERROR(ListFolders());
     for (auto& [name, folder] : folders_) CFILE_RETURN_IF_ERROR(ReadCopies(name, folder));
@@ -79,7 +79,16 @@ class PartFinder {
     CFILE_RETURN_IF_ERROR(SetRoot(survey.root));
     for (TablePart& part : named_) {
       Folder& folder = folders_[part.directory];
-      survey.parts.push_back({.part = std::move(part), .has_copy = !folder.copies.empty()});
+      // A copy that cannot be read may be the only one that describes all files of the part.
+      const bool has_copy = !folder.copies.empty() && folder.unreadable.empty();
+      // Earlier versions of this library wrote neither an order nor copies.
+      if (!has_copy && !part.order.empty() && survey.copy_damage.empty()) {
+        survey.copy_damage = folder.unreadable.empty()
+                                 ? absl::StrCat(storage_.name(), "/", part.directory,
+                                                ": the copy of its description is missing")
+                                 : folder.unreadable[0];
+      }
+      survey.parts.push_back({.part = std::move(part), .has_copy = has_copy});
       for (const auto& [mark, tag] : folder.marks) survey.parts.back().stale_marks.push_back(mark);
       folder.sizes.clear();
       found_.insert(survey.parts.back().part.directory);
@@ -156,9 +165,8 @@ class PartFinder {
     const std::string path = absl::StrCat(folder, "/", file);
     const std::string full_path = absl::StrCat(storage_.name(), "/", path);
     CFILE_ASSIGN_OR_RETURN(const VersionedObject object,
-                           storage_.Read(path, options_.reader.max_metadata_size_bytes));
-    CFILE_ASSIGN_OR_RETURN(TableContents copy,
-                           ParseTable(object.bytes, full_path, options_.reader));
+                           storage_.Read(path, options_.max_metadata_size_bytes));
+    CFILE_ASSIGN_OR_RETURN(TableContents copy, ParseTable(object.bytes, full_path, options_));
     if (copy.parts.size() != 1 || copy.parts[0].directory != folder || !copy.chunks.empty() ||
         copy.sequence != tag.sequence || copy.commit_ids.empty() || copy.commit_ids[0] != tag.id) {
       return encodings::DataLoss(full_path, ": this is not the copy of this part and this commit");
@@ -378,16 +386,21 @@ class PartFinder {
                          : folder.unreadable[0];
     } else {
       found.part = copy->part;
+      other.num_rows = copy->part.num_rows;
       const absl::Status status = Translate(tables_[copy->table], survey.root, found.part);
-      if (status.ok()) {
+      if (!status.ok()) {
+        other.reason = std::string(status.message());
+      } else if (survey.finds_parts) {
         survey.parts.push_back(std::move(found));
         return;
+      } else {
+        other.kind = PartKind::kLeftOut;
+        other.reason = "table.cft does not name it, although no commit has dropped it";
       }
-      other.kind = PartKind::kDamaged;
-      other.num_rows = copy->part.num_rows;
-      other.reason = std::string(status.message());
     }
-    survey.others.push_back(std::move(other));
+    if (survey.finds_parts || other.kind == PartKind::kLeftOut) {
+      survey.others.push_back(std::move(other));
+    }
   }
 
   // Describes `part` by the schema of `to` instead of the schema of `from`.
@@ -413,7 +426,7 @@ class PartFinder {
   }
 
   const Storage& storage_;
-  const SurveyOptions& options_;
+  const ReaderOptions& options_;
   const TableContents* const root_;
   std::vector<TablePart> named_;
   std::set<std::string> found_;  // the names of the parts in named_
@@ -440,7 +453,7 @@ bool SaysLost(const absl::Status& status) {
   return absl::IsDataLoss(status) || absl::IsNotFound(status);
 }
 
-absl::Status FindPartsByCopies(const Storage& storage, const SurveyOptions& options,
+absl::Status FindPartsByCopies(const Storage& storage, const ReaderOptions& options,
                                const TableContents* root, std::vector<TablePart> named,
                                Survey& survey) {
   return PartFinder(storage, options, root, std::move(named)).Find(survey);

@@ -16,8 +16,8 @@ namespace cfile::internal {
 
 struct SurveyedPart {
   TablePart part;        // described by the schema of Survey::root
-  bool has_copy = true;  // false: no copy was found; true, too, if table.cft is sound
-  std::string damage;    // what is damaged in the part's files; empty: nothing
+  bool has_copy = true;  // false: a copy is missing or cannot be read
+  absl::Status damage;   // of the part's files
   // The marks in the folder of the part that failed attempts to drop the part have left.
   // A mark is a file that says that the part was dropped.
   std::vector<std::string> stale_marks = {};
@@ -26,7 +26,7 @@ struct SurveyedPart {
 // A part that has files in the storage, but does not belong to the table.
 struct OtherPart {
   // See RepairedPart::State.
-  enum class Kind : uint8_t { kDamaged, kDropped, kUncommitted, kUnknown };
+  enum class Kind : uint8_t { kLeftOut, kDropped, kUncommitted, kUnknown };
   std::string name;
   Kind kind = Kind::kUnknown;
   uint64_t num_rows = 0;
@@ -36,8 +36,9 @@ struct OtherPart {
 struct Survey {
   std::optional<std::string> version;  // of table.cft; nullopt: there is none
   std::string table_bytes;             // of table.cft
-  std::string damage;                  // see RepairReport
-  bool rebuilt = false;                // whether the parts were looked up in their folders
+  std::string damage;                  // of table.cft or a chunk; empty: none
+  std::string copy_damage;             // the first copy that table.cft needs but that is lost
+  bool finds_parts = false;            // whether parts that table.cft does not name are added
   // The table without parts and chunks.
   // Its sequence (the number of a commit) is the greatest one that was found.
   TableContents root;
@@ -45,20 +46,15 @@ struct Survey {
   std::vector<OtherPart> others = {};
 };
 
-struct SurveyOptions {
-  bool always_find = false;  // look up the parts in their folders, even if table.cft is sound
-  bool verify = false;       // read all values
-  ReaderOptions reader;
-};
-
 // True for errors which say that data is lost.
 // False for errors which say only that data cannot be read now, or on this computer.
 bool SaysLost(const absl::Status& status);
 
-// Sets root, parts and others of `survey`.
-// `root`: the contents of table.cft; null: table.cft cannot be read.
-// `named`: the parts that are known to be in the table, in order. Errors as Repair.
-absl::Status FindPartsByCopies(const Storage& storage, const SurveyOptions& options,
+// Reads the copies of the parts' descriptions. Sets the members root, parts, others and copy_damage
+// of `survey`. If survey.finds_parts is false, `others` gets only the parts that an earlier Repair
+// has left out. `root`: the contents of table.cft, or null if table.cft cannot be read.
+// `named`: the parts that are known to be in the table, in order. Errors: those of Repair.
+absl::Status FindPartsByCopies(const Storage& storage, const ReaderOptions& options,
                                const TableContents* root, std::vector<TablePart> named,
                                Survey& survey);
 

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/inspect.h"
 #include "cfile/internal/format/column_message.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/read/row_reader.h"
+#include "cfile/internal/salvage/part_finder.h"
+#include "cfile/internal/salvage/part_survey.h"
+#include "cfile/internal/table/column_writer.h"
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
 #include "cfile/table_maintenance.h"
@@ -21,21 +21,52 @@
 namespace cfile::internal {
 namespace {
 
+using Ranges = std::vector<OrdinalRange>;  // ascending, without overlaps
+
 // The rows of one column that can be read.
 struct SalvagedColumn {
-  Reader file;
-  std::vector<OrdinalRange> missing;  // rows of the part that are not in `file`
-  uint64_t end = 0;                   // the part's rows from here on are missing, too
+  std::optional<Reader> file;  // nullopt in a dry run, or if no row can be read
+  Ranges missing;              // rows of the part that are not in `file`
 };
 
-bool IsDamage(const absl::Status& status) {
-  return absl::IsDataLoss(status) || absl::IsNotFound(status);
+// Takes what Salvage writes in a dry run.
+class DiscardingSink final : public Sink {
+ public:
+  const std::string& name() const override { return name_; }
+  absl::Status Append(std::span<const uint8_t>) override { return absl::OkStatus(); }
+  absl::Status Finish() override { return absl::OkStatus(); }
+
+ private:
+  const std::string name_ = "nowhere";
+};
+
+// Returns the rows of `ranges` that are not in `gaps`.
+Ranges Without(const Ranges& ranges, const Ranges& gaps) {
+  Ranges left;
+  auto gap = gaps.begin();
+  for (OrdinalRange range : ranges) {
+    while (range.begin < range.end) {
+      while (gap != gaps.end() && gap->end <= range.begin) ++gap;
+      const bool in_gap = gap != gaps.end() && gap->begin <= range.begin;
+      const uint64_t end =
+          gap == gaps.end() ? range.end : std::min(range.end, in_gap ? gap->end : gap->begin);
+      if (!in_gap) left.push_back({range.begin, end});
+      range.begin = end;
+    }
+  }
+  return left;
+}
+
+uint64_t CountOf(const Ranges& ranges) {
+  uint64_t rows = 0;
+  for (const OrdinalRange& range : ranges) rows += range.size();
+  return rows;
 }
 
 class PartSalvager {
  public:
   PartSalvager(const std::shared_ptr<Storage>& storage, const TableReader& table, size_t part,
-               const ReaderOptions& options)
+               const PartSalvageOptions& options)
       : storage_(storage), table_(table), part_(part), options_(options) {}
 
   ~PartSalvager() {
@@ -43,52 +74,70 @@ class PartSalvager {
     if (!folder_.empty()) (void)storage_->Delete(folder_);
   }
 
-  absl::StatusOr<uint64_t> Run() {
+  absl::StatusOr<SalvagedRows> Run() {
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, table_.part(part_));
-    if (info.num_rows > 0) kept_.push_back({0, info.num_rows});
+    if (info.num_rows > 0) all_ = {{0, info.num_rows}};
+    kept_ = all_;
+    Ranges unread = all_;  // the rows that no column has
     for (size_t i = 0; i < schema().columns.size() && !kept_.empty(); ++i) {
-      CFILE_ASSIGN_OR_RETURN(std::optional<SalvagedColumn> column, Open(i));
-      if (!column) {
-        kept_.clear();
-      } else {
-        Exclude(*column);
-        columns_.push_back(*std::move(column));
+      CFILE_ASSIGN_OR_RETURN(SalvagedColumn column, Open(i));
+      if (!CanBeNull(i)) kept_ = Without(kept_, column.missing);
+      unread = Without(unread, Without(all_, column.missing));
+      columns_.push_back(std::move(column));
+    }
+    kept_ = Without(kept_, unread);
+    SalvagedRows result{.rows = CountOf(kept_)};
+    for (size_t i = 0; i < columns_.size() && result.rows > 0; ++i) {
+      const uint64_t values = CountOf(Without(kept_, columns_[i].missing));
+      if (values < result.rows) {
+        result.lost_values.emplace_back(schema().columns[i].name, result.rows - values);
       }
     }
-    if (kept_.empty()) {
-      CFILE_RETURN_IF_ERROR(DropParts(storage_, {&info.name, 1}));
-      return 0;
-    }
-    return Write(info.name);
+    if (result.rows > 0 && !options_.dry_run) CFILE_RETURN_IF_ERROR(Write(info.name));
+    return result;
   }
 
  private:
   const Schema& schema() const { return table_.schema(); }
 
-  // Opens a column if it is sound, or salvages it. nullopt: nothing can be read.
-  absl::StatusOr<std::optional<SalvagedColumn>> Open(size_t column) {
-    auto reader = table_.OpenColumn(part_, column);
-    if (reader.ok() && Verify(*reader).damages.empty()) {
-      const uint64_t end = reader->num_rows();
-      return SalvagedColumn{.file = *std::move(reader), .missing = {}, .end = end};
+  // True if lost values of the column become nulls. A column with a value index is not nullable.
+  bool CanBeNull(size_t column) const {
+    const Schema& all = schema();
+    if (!options_.null_lost || !all.columns[column].nullable) return false;
+    // A null in a group of records would say that the group is missing.
+    const bool in_group =
+        all.tree && all.tree->Path(all.tree->leaves()[column]) != all.tree->leaf(column).name;
+    return !in_group && std::ranges::count(all.key_columns, column) == 0;
+  }
+
+  // Opens a column if it is sound, or salvages it.
+  absl::StatusOr<SalvagedColumn> Open(size_t column) {
+    const absl::Status status = CheckFile(table_, part_, column);
+    if (status.ok()) {
+      CFILE_ASSIGN_OR_RETURN(Reader reader, table_.OpenColumn(part_, column));
+      return SalvagedColumn{.file = std::move(reader), .missing = {}};
     }
-    if (!reader.ok() && !IsDamage(reader.status())) return reader.status();
+    if (!SaysLost(status)) return status;
     auto salvaged = Salvage(column);
-    if (IsDamage(salvaged.status())) return std::nullopt;
+    if (SaysLost(salvaged.status())) return SalvagedColumn{.file = std::nullopt, .missing = all_};
     return salvaged;
   }
 
-  absl::StatusOr<std::optional<SalvagedColumn>> Salvage(size_t column) {
+  absl::StatusOr<SalvagedColumn> Salvage(size_t column) {
     CFILE_ASSIGN_OR_RETURN(const std::string path, table_.part_file(part_, column));
     CFILE_ASSIGN_OR_RETURN(auto damaged, storage_->Open(path));
-    if (folder_.empty()) {
-      CFILE_ASSIGN_OR_RETURN(folder_, NewTemporaryFolderName());
+    std::string copy;
+    std::unique_ptr<Sink> sink = std::make_unique<DiscardingSink>();
+    if (!options_.dry_run) {
+      if (folder_.empty()) {
+        CFILE_ASSIGN_OR_RETURN(folder_, NewTemporaryFolderName());
+      }
+      copy = absl::StrCat(folder_, "/", column, ".cfile");
+      CFILE_ASSIGN_OR_RETURN(sink, storage_->Create(copy));
     }
-    const std::string copy = absl::StrCat(folder_, "/", column, ".cfile");
-    CFILE_ASSIGN_OR_RETURN(auto sink, storage_->Create(copy));
     CFILE_ASSIGN_OR_RETURN(SalvageReport report,
                            cfile::Salvage(std::move(damaged), std::move(sink),
-                                          {.value_index = false, .reader = options_}));
+                                          {.value_index = false, .reader = options_.reader}));
     const ColumnSchema& expected = schema().columns[column];
     const LevelLimits levels = report.info.has_levels() ? report.info.levels : LevelLimits();
     if (!FitsColumn(report.info.type, expected.type) || levels != expected.levels ||
@@ -96,101 +145,82 @@ class PartSalvager {
         (!expected.has_levels() && report.info.nullable != expected.nullable)) {
       return encodings::DataLoss(path, ": this is the file of another column");
     }
+    SalvagedColumn salvaged{.file = std::nullopt, .missing = std::move(report.missing)};
     // In a torn file, rows after the last row that was found may be missing.
-    uint64_t end = report.rows;
-    for (const OrdinalRange& range : report.missing) end += range.size();
-    CFILE_ASSIGN_OR_RETURN(auto source, storage_->Open(copy));
-    CFILE_ASSIGN_OR_RETURN(Reader file, Reader::Open(std::move(source), options_));
-    return SalvagedColumn{
-        .file = std::move(file), .missing = std::move(report.missing), .end = end};
-  }
-
-  // Removes from kept_ the rows that `column` lacks.
-  void Exclude(const SalvagedColumn& column) {
-    std::vector<OrdinalRange> kept;
-    auto gap = column.missing.begin();
-    for (OrdinalRange range : kept_) {
-      range.end = std::min(range.end, column.end);
-      while (range.begin < range.end) {
-        while (gap != column.missing.end() && gap->end <= range.begin) ++gap;
-        const bool in_gap = gap != column.missing.end() && gap->begin <= range.begin;
-        const uint64_t end = gap == column.missing.end()
-                                 ? range.end
-                                 : std::min(range.end, in_gap ? gap->end : gap->begin);
-        if (!in_gap) kept.push_back({range.begin, end});
-        range.begin = end;
-      }
+    const uint64_t end = report.rows + CountOf(salvaged.missing);
+    if (!all_.empty() && end < all_[0].end) salvaged.missing.push_back({end, all_[0].end});
+    if (!options_.dry_run) {
+      CFILE_ASSIGN_OR_RETURN(auto source, storage_->Open(copy));
+      CFILE_ASSIGN_OR_RETURN(salvaged.file, Reader::Open(std::move(source), options_.reader));
     }
-    kept_ = std::move(kept);
+    return salvaged;
   }
 
-  absl::StatusOr<uint64_t> Write(const std::string& name) {
+  absl::Status Write(const std::string& name) {
     std::vector<WriterOptions> options(columns_.size());
     for (size_t i = 0; i < columns_.size(); ++i) {
       CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table_.part_bounds(part_, i));
-      options[i].value_index = bounds.min_exact;
-      options[i].max_metadata_size_bytes = options_.max_metadata_size_bytes;
+      options[i].value_index = bounds.min_key.has_value() && bounds.min_exact;
+      options[i].max_metadata_size_bytes = options_.reader.max_metadata_size_bytes;
     }
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(storage_, {&name, 1}, options));
     for (size_t i = 0; i < columns_.size(); ++i) {
-      CFILE_RETURN_IF_ERROR(
-          VisitType(schema().columns[i].type,
-                    [&]<typename T>(std::type_identity<T>) { return CopyRows<T>(i, writer); }));
+      CFILE_RETURN_IF_ERROR(CopyRows(i, TableWriterAccess::Column(writer, i)));
     }
-    CFILE_RETURN_IF_ERROR(writer.Finish());
-    uint64_t rows = 0;
-    for (const OrdinalRange& range : kept_) rows += range.size();
-    return rows;
+    return writer.Finish();
   }
 
-  template <typename T>
-  absl::Status CopyRows(size_t i, TableWriter& writer) const {
+  absl::Status CopyRows(size_t i, AnyWriter& writer) const {
     const SalvagedColumn& column = columns_[i];
-    CFILE_ASSIGN_OR_RETURN(const auto reader, NewRowReader<T>(column.file));
+    std::unique_ptr<RowReader> reader;
+    if (column.file) {
+      CFILE_ASSIGN_OR_RETURN(reader, NewRowReader(*column.file));
+    }
     ColumnBatch batch;
-    uint64_t missing = 0;  // rows before the range
+    OwnedValues no_values(encodings::LaneOf(schema().columns[i].type.physical()));
+    no_values.Reset(kMaxBatchRows);
+    const std::vector<uint8_t> nulls((kMaxBatchRows + 7) / 8);
+    uint64_t missing = 0;  // rows before `row`
     auto gap = column.missing.begin();
     for (const OrdinalRange& range : kept_) {
-      for (; gap != column.missing.end() && gap->end <= range.begin; ++gap) missing += gap->size();
-      for (uint64_t row = range.begin - missing; row < range.end - missing;) {
-        const ChosenRows rows{.first = row,
-                              .count = static_cast<size_t>(
-                                  std::min<uint64_t>(range.end - missing - row, kMaxBatchRows))};
-        CFILE_ASSIGN_OR_RETURN(const size_t in_block, reader->Enter(rows));
-        CFILE_ASSIGN_OR_RETURN(const size_t count, reader->Read(rows.Part(0, in_block), batch));
-        CFILE_RETURN_IF_ERROR(Append<T>(i, batch, writer));
+      for (uint64_t row = range.begin; row < range.end;) {
+        for (; gap != column.missing.end() && gap->end <= row; ++gap) missing += gap->size();
+        const bool in_gap = gap != column.missing.end() && gap->begin <= row;
+        const uint64_t end = gap == column.missing.end()
+                                 ? range.end
+                                 : std::min(range.end, in_gap ? gap->end : gap->begin);
+        size_t count = static_cast<size_t>(std::min<uint64_t>(end - row, kMaxBatchRows));
+        if (in_gap) {
+          CFILE_RETURN_IF_ERROR(writer.Append(
+              AnyBatch{.values = no_values.data(), .count = count, .validity = nulls.data()}));
+        } else {
+          const ChosenRows rows{.first = row - missing, .count = count};
+          CFILE_ASSIGN_OR_RETURN(const size_t in_block, reader->Enter(rows));
+          CFILE_ASSIGN_OR_RETURN(count, reader->Read(rows.Part(0, in_block), batch));
+          CFILE_RETURN_IF_ERROR(schema().columns[i].has_levels() ? writer.Append(batch.levels)
+                                                                 : writer.Append(batch.rows));
+        }
         row += count;
       }
     }
     return absl::OkStatus();
   }
 
-  template <typename T>
-  absl::Status Append(size_t column, const ColumnBatch& batch, TableWriter& writer) const {
-    if (schema().columns[column].has_levels()) {
-      const auto& levels = std::get<LevelBatch<T>>(batch);
-      return writer.AppendLevels<T>(column, levels.repetition, levels.definition, levels.values);
-    }
-    const auto& values = std::get<Batch<T>>(batch);
-    if (values.validity == nullptr) return writer.Append<T>(column, values.values);
-    return writer.Append<T>(column, values.values,
-                            std::span(values.validity, (values.size() + 7) / 8));
-  }
-
   const std::shared_ptr<Storage>& storage_;
   const TableReader& table_;
   const size_t part_;
-  const ReaderOptions& options_;
+  const PartSalvageOptions& options_;
   std::string folder_;                   // for salvaged columns; empty: no column was salvaged
   std::vector<SalvagedColumn> columns_;  // without compound keys
-  std::vector<OrdinalRange> kept_;       // the rows that all columns so far have
+  Ranges all_;                           // all rows of the part
+  Ranges kept_;                          // the rows of the new part
 };
 
 }  // namespace
 
-absl::StatusOr<uint64_t> SalvagePart(const std::shared_ptr<Storage>& storage,
-                                     const TableReader& table, size_t part,
-                                     const ReaderOptions& options) {
+absl::StatusOr<SalvagedRows> SalvagePart(const std::shared_ptr<Storage>& storage,
+                                         const TableReader& table, size_t part,
+                                         const PartSalvageOptions& options) {
   return PartSalvager(storage, table, part, options).Run();
 }
 

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "cfile/options.h"
@@ -12,15 +15,27 @@
 
 namespace cfile::internal {
 
-// Replaces a damaged part by a new part. The new part has the rows that can be read in all columns,
-// in the same order. If there are no such rows, drops the damaged part.
-// Returns the number of rows of the new part. Makes the compound keys again.
+struct PartSalvageOptions {
+  bool null_lost = false;  // as in RepairOptions
+  bool dry_run = false;
+  const ReaderOptions& reader;
+};
+
+struct SalvagedRows {
+  uint64_t rows = 0;
+  std::vector<std::pair<std::string, uint64_t>> lost_values;  // as RepairedPart::lost_values
+};
+
+// Replaces a damaged part by a new part. The new part has the rows that RepairOptions::salvage and
+// null_lost promise, in the same order. If there are no such rows, changes nothing.
+// With dry_run, changes nothing either, and returns what a call without dry_run returns.
+// Makes the compound keys again.
 // First salvages damaged columns into files of a temporary folder. Removes this folder at the end.
 //
 // Memory: that of a TableWriter, of Verify and of Salvage; 16 bytes for each gap. Errors: those of
 // the storage, of Salvage except damage, and of TableWriter::Replace and Finish.
-absl::StatusOr<uint64_t> SalvagePart(const std::shared_ptr<Storage>& storage,
-                                     const TableReader& table, size_t part,
-                                     const ReaderOptions& options);
+absl::StatusOr<SalvagedRows> SalvagePart(const std::shared_ptr<Storage>& storage,
+                                         const TableReader& table, size_t part,
+                                         const PartSalvageOptions& options);
 
 }  // namespace cfile::internal

@@ -1,16 +1,17 @@
 #include "cfile/internal/salvage/part_survey.h"
 
+#include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/manifest/manifest.h"
+#include "cfile/internal/manifest/manifest_edit.h"
 #include "cfile/internal/manifest/table_file.h"
-#include "cfile/internal/salvage/part_finder.h"
-#include "cfile/reader.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -39,45 +40,96 @@ absl::Status ReadChunks(const Manifest& manifest, std::span<const ChunkInfo> chu
   return absl::OkStatus();
 }
 
-// kDataLoss or kNotFound if a file of the part is damaged or missing.
-absl::Status CheckFiles(const Storage& storage, const TablePart& part,
-                        const SurveyOptions& options) {
-  for (size_t i = 0; i < part.columns.size(); ++i) {
-    const TablePartColumn& column = part.columns[i];
-    if (column.missing) continue;
-    CFILE_ASSIGN_OR_RETURN(auto source, storage.Open(PathInStorage(part, i)));
-    const auto reader = Reader::Open(std::move(source), options.reader);
-    // A file that exceeds a limit, or has a codec that this build lacks, may be intact.
-    if (absl::IsOutOfRange(reader.status()) || absl::IsUnimplemented(reader.status())) continue;
-    CFILE_RETURN_IF_ERROR(reader.status());
-    const FileInfo& info = reader->info();
-    if (info.file_size_bytes != column.size_bytes || info.num_rows != column.num_rows) {
-      return encodings::DataLoss(ColumnFilePath(storage.name(), part, i), ": ", column.num_rows,
-                                 " rows and ", column.size_bytes, " bytes expected, found ",
-                                 info.num_rows, " rows and ", info.file_size_bytes, " bytes");
-    }
-    if (!options.verify) continue;
-    const VerifyReport report = Verify(*reader);
-    if (!report.damages.empty()) return report.damages[0].status;
+// A storage in which small files of another storage are replaced by files in memory.
+class StorageWithFiles final : public Storage {
+ public:
+  // `files`: the bytes by path.
+  StorageWithFiles(std::shared_ptr<Storage> base, std::map<std::string, std::string> files)
+      : base_(std::move(base)), files_(std::move(files)) {}
+
+  const std::string& name() const override { return base_->name(); }
+  absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
+    return base_->Open(path);
   }
-  return absl::OkStatus();
+  bool OpensAtOnce() const override { return base_->OpensAtOnce(); }
+  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenMany(
+      std::span<const std::string> paths) const override {
+    return base_->OpenMany(paths);
+  }
+  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
+    return base_->List(folder);
+  }
+  absl::StatusOr<VersionedObject> Read(const std::string& path,
+                                       uint64_t max_size_bytes) const override {
+    const auto file = files_.find(path);
+    if (file == files_.end()) return base_->Read(path, max_size_bytes);
+    return VersionedObject{.bytes = file->second, .version = ""};
+  }
+  absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string&) override { return ReadOnly(); }
+  absl::Status Delete(const std::string&) override { return ReadOnly(); }
+  absl::Status Commit(const std::string&, const std::optional<std::string>&,
+                      std::string_view) override {
+    return ReadOnly();
+  }
+
+ private:
+  static absl::Status ReadOnly() { return absl::FailedPreconditionError("only for reading"); }
+
+  const std::shared_ptr<Storage> base_;
+  const std::map<std::string, std::string> files_;
+};
+
+absl::StatusOr<TableReader> OpenInMemory(const std::shared_ptr<Storage>& storage,
+                                         const Survey& survey, const ReaderOptions& options) {
+  std::vector<TablePart> parts;
+  for (const SurveyedPart& part : survey.parts) parts.push_back(part.part);
+  CFILE_ASSIGN_OR_RETURN(
+      const ManifestEdit edit,
+      EditManifest(Manifest(survey.root, storage->name(), options.max_metadata_size_bytes, {}),
+                   {.added = std::move(parts)}));
+  std::map<std::string, std::string> files = {{kTableFileName, SerializeTable(edit.root)}};
+  for (const NewChunk& chunk : edit.new_chunks) files[chunk.info.file_name] = chunk.bytes;
+  return TableReader::Open(std::make_shared<StorageWithFiles>(storage, std::move(files)), options);
+}
+
+// Sets SurveyedPart::damage.
+void CheckParts(const TableReader& table, std::vector<SurveyedPart>& parts) {
+  const size_t num_files = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
+  for (size_t part = 0; part < parts.size(); ++part) {
+    for (size_t column = 0; column < num_files && parts[part].damage.ok(); ++column) {
+      parts[part].damage = CheckFile(table, part, column);
+    }
+  }
 }
 
 }  // namespace
 
-absl::StatusOr<Survey> SurveyTable(const Storage& storage, const SurveyOptions& options) {
+absl::Status CheckFile(const TableReader& table, size_t part, size_t column) {
+  const auto reader = table.OpenColumn(part, column);
+  // A file that exceeds a limit, or has a codec that this build lacks, may be intact.
+  if (absl::IsOutOfRange(reader.status()) || absl::IsUnimplemented(reader.status())) {
+    return absl::OkStatus();
+  }
+  CFILE_RETURN_IF_ERROR(reader.status());
+  const VerifyReport report = table.VerifyColumn(part, column);
+  return report.damages.empty() ? absl::OkStatus() : report.damages[0].status;
+}
+
+absl::StatusOr<SurveyedTable> SurveyTable(const std::shared_ptr<Storage>& shared, bool force,
+                                          const ReaderOptions& options) {
+  const Storage& storage = *shared;
   Survey survey;
   std::vector<TablePart> named;
   std::unique_ptr<const Manifest> manifest;
-  auto object = storage.Read(kTableFileName, options.reader.max_metadata_size_bytes);
+  auto object = storage.Read(kTableFileName, options.max_metadata_size_bytes);
   if (!object.ok() && !absl::IsNotFound(object.status())) return object.status();
   if (object.ok()) {
     survey.version = std::move(object->version);
     survey.table_bytes = std::move(object->bytes);
-    auto root = ParseTable(survey.table_bytes, TableFilePath(storage.name()), options.reader);
+    auto root = ParseTable(survey.table_bytes, TableFilePath(storage.name()), options);
     if (!root.ok() && !absl::IsDataLoss(root.status())) return root.status();
     if (root.ok()) {
-      manifest = NewManifest(*std::move(root), storage, options.reader);
+      manifest = NewManifest(*std::move(root), storage, options);
       std::set<std::string> seen;
       CFILE_RETURN_IF_ERROR(
           ReadChunks(*manifest, manifest->root().chunks, seen, named, survey.damage));
@@ -89,23 +141,13 @@ absl::StatusOr<Survey> SurveyTable(const Storage& storage, const SurveyOptions& 
   } else {
     survey.damage = absl::StrCat(TableFilePath(storage.name()), ": missing");
   }
-  survey.rebuilt = options.always_find || !survey.damage.empty();
-  if (survey.rebuilt) {
-    CFILE_RETURN_IF_ERROR(FindPartsByCopies(storage, options,
-                                            manifest != nullptr ? &manifest->root() : nullptr,
-                                            std::move(named), survey));
-  } else {
-    survey.root.parts.clear();
-    survey.root.chunks.clear();
-    for (TablePart& part : named) survey.parts.push_back({.part = std::move(part)});
-  }
-  for (SurveyedPart& part : survey.parts) {
-    const absl::Status status = CheckFiles(storage, part.part, options);
-    if (status.ok()) continue;
-    if (!SaysLost(status)) return status;
-    part.damage = std::string(status.message());
-  }
-  return survey;
+  survey.finds_parts = force || !survey.damage.empty();
+  CFILE_RETURN_IF_ERROR(FindPartsByCopies(storage, options,
+                                          manifest != nullptr ? &manifest->root() : nullptr,
+                                          std::move(named), survey));
+  CFILE_ASSIGN_OR_RETURN(TableReader table, OpenInMemory(shared, survey, options));
+  CheckParts(table, survey.parts);
+  return SurveyedTable{.survey = std::move(survey), .table = std::move(table)};
 }
 
 }  // namespace cfile::internal

@@ -13,8 +13,7 @@
 #include "cfile/internal/salvage/found_block.h"
 #include "cfile/internal/salvage/hole_filling_source.h"
 #include "cfile/internal/salvage/leaf_entries.h"
-#include "cfile/levels.h"
-#include "cfile/writer.h"
+#include "cfile/internal/write/any_writer.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
@@ -42,8 +41,7 @@ constexpr uint64_t kWideCreditPerByte = 4;  // for blocks larger than max_block_
 // rows may have other bounds.
 constexpr std::string_view kBoundsKeys[] = {"min_key", "max_key"};
 
-// Recovers one file of values of type T.
-template <typename T>
+// Recovers one file.
 class Salvager {
  public:
   // `readable` is `source` with zeros in place of bytes that cannot be read. Blocks are searched in
@@ -126,18 +124,20 @@ class Salvager {
       if (!key.starts_with(internal::kReservedKeyPrefix)) options.metadata.emplace_back(key, value);
     }
     options.block_size_bytes = std::min(options.block_size_bytes, options.max_block_size_bytes / 2);
-    if (info.has_levels()) {
-      CFILE_ASSIGN_OR_RETURN(
-          auto writer, LevelWriter<T>::Create(std::move(sink), info.type, info.levels, options));
-      CFILE_RETURN_IF_ERROR(WriteRows(writer));
-    } else {
-      CFILE_ASSIGN_OR_RETURN(auto writer, Writer<T>::Create(std::move(sink), info.type, options));
-      CFILE_RETURN_IF_ERROR(WriteRows(writer));
-    }
+    CFILE_ASSIGN_OR_RETURN(
+        const auto writer,
+        info.has_levels()
+            ? internal::NewEntryWriter(std::move(sink), info.type, info.levels, options)
+            : internal::NewValueWriter(std::move(sink), info.type, options));
+    CFILE_RETURN_IF_ERROR(WriteRows(*writer));
     return Report();
   }
 
  private:
+  bool is_bytes() const {
+    return encodings::LaneOf(judge_.info().type.physical()) == encodings::Lane::kBytes;
+  }
+
   // Returns an error with the block's place if a part of the block could not be read.
   absl::Status CheckReadable(const BlockPointer& pointer) const {
     return internal::InBlock(readable_->ErrorIn(pointer), source_->name(), pointer);
@@ -272,7 +272,7 @@ class Salvager {
             pointer, search.Find(at, end - 1, internal::ChecksumSearch::kMostBegins, judge));
         // The found block may lie inside a value of the column. Search for a block around it, which
         // ends after it.
-        while (std::is_same_v<T, std::string_view> && pointer && pointer->offset > at) {
+        while (is_bytes() && pointer && pointer->offset > at) {
           const FoundBlock inner = found;
           constexpr uint64_t kMost = internal::ChecksumSearch::kMostBegins;
           const uint64_t first =
@@ -342,25 +342,10 @@ class Salvager {
     return absl::OkStatus();
   }
 
-  // `writer` is a Writer or a LevelWriter.
-  template <typename AnyWriter>
-  absl::Status WriteRows(AnyWriter& writer) {
+  absl::Status WriteRows(internal::AnyWriter& writer) {
     for (const FoundBlock& block : blocks_) {
-      absl::Status status = judge_.ForEachBatch(
-          *source_, block,
-          [&](const Batch<T>& batch) {
-            if constexpr (std::is_same_v<AnyWriter, Writer<T>>) {
-              if (batch.validity == nullptr) return writer.Append(batch.values);
-              return writer.Append(batch.values, {batch.validity, (batch.values.size() + 7) / 8});
-            }
-            return absl::OkStatus();
-          },
-          [&](const LevelBatch<T>& batch) {
-            if constexpr (std::is_same_v<AnyWriter, LevelWriter<T>>)
-              return writer.Append(batch.repetition, batch.definition, batch.values);
-            return absl::OkStatus();
-          });
-      CFILE_RETURN_IF_ERROR(status);
+      CFILE_RETURN_IF_ERROR(judge_.ForEachBatch(
+          *source_, block, [&](const auto& batch) { return writer.Append(batch); }));
     }
     for (const auto& [key, value] : judge_.info().footer_metadata) {
       const bool bounds =
@@ -396,7 +381,7 @@ class Salvager {
   const std::shared_ptr<const Source> source_;
   const std::shared_ptr<const HoleFillingSource> readable_;
   const SalvageOptions options_;
-  internal::BlockJudge<T> judge_;
+  internal::BlockJudge judge_;
   uint64_t num_rows_ = kUnknownRows;  // as the footer says
   uint64_t decoded_rows_ = 0;         // of blocks that ReadEntry has read
   bool whole_ = false;                // ReadLeafEntries found an undamaged index
@@ -444,20 +429,16 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
         absl::StrCat(torn->name(), ": the file holds Bloom filters, not values"));
   }
   CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(info.compression));
-  absl::StatusOr<SalvageReport> report;
-  encodings::VisitPhysicalType(info.type.physical(), [&](auto type) {
-    using T = typename decltype(type)::type;
-    report = [&]() -> absl::StatusOr<SalvageReport> {
-      // Checks that the encoding is supported. An encoding with an encoder also has a decoder.
-      CFILE_RETURN_IF_ERROR(encodings::MakeEncoder<T>(info.encoding, info.type.physical(),
-                                                      {.type_length = info.type.type_length})
-                                .status());
-      Salvager<T> salvager(torn, readable, info, footer, options);
-      CFILE_RETURN_IF_ERROR(footer ? salvager.ReadWhole(**whole) : salvager.Search(torn->size()));
-      return salvager.Write(std::move(sink), header.ok() ? header->encoding : info.encoding);
-    }();
-  });
-  return report;
+  // Checks that the encoding is supported. An encoding with an encoder also has a decoder.
+  CFILE_RETURN_IF_ERROR(
+      encodings::VisitPhysicalType(info.type.physical(), [&]<typename T>(std::type_identity<T>) {
+        return encodings::MakeEncoder<T>(info.encoding, info.type.physical(),
+                                         {.type_length = info.type.type_length})
+            .status();
+      }));
+  Salvager salvager(torn, readable, info, footer, options);
+  CFILE_RETURN_IF_ERROR(footer ? salvager.ReadWhole(**whole) : salvager.Search(torn->size()));
+  return salvager.Write(std::move(sink), header.ok() ? header->encoding : info.encoding);
 }
 
 }  // namespace cfile

@@ -23,14 +23,15 @@ using internal::Manifest;
 using internal::ManifestEdit;
 using internal::Survey;
 using internal::SurveyedPart;
+using internal::SurveyedTable;
 using internal::TablePart;
 using PartKind = internal::OtherPart::Kind;
 using State = RepairedPart::State;
 
 State StateOf(PartKind kind) {
   switch (kind) {
-    case PartKind::kDamaged:
-      return State::kDamaged;
+    case PartKind::kLeftOut:
+      return State::kLeftOut;
     case PartKind::kDropped:
       return State::kDropped;
     case PartKind::kUncommitted:
@@ -50,15 +51,16 @@ absl::StatusOr<std::string> KeepDamaged(Storage& storage, const std::string& byt
   return name;
 }
 
-// Replaces table.cft by a new one that names the parts of `survey`.
-// If damaged parts will not be salvaged later, leaves out these parts.
-absl::Status CommitParts(Storage& storage, const RepairOptions& options, const Survey& survey) {
+// Replaces table.cft by a new one that names the parts of `survey`, except those that `report`
+// says are left out.
+absl::Status CommitParts(Storage& storage, const RepairOptions& options, const Survey& survey,
+                         const RepairReport& report) {
   std::vector<TablePart> parts;
   std::vector<TablePart> described;  // the parts that get a copy
-  for (const SurveyedPart& part : survey.parts) {
-    if (!part.damage.empty() && !options.salvage) continue;
-    parts.push_back(part.part);
-    if (!part.has_copy) described.push_back(part.part);
+  for (size_t i = 0; i < survey.parts.size(); ++i) {
+    if (report.parts[i].state == State::kLeftOut) continue;
+    parts.push_back(survey.parts[i].part);
+    if (!survey.parts[i].has_copy) described.push_back(survey.parts[i].part);
   }
   // At least one copy must name this commit. Write the copy of the last part.
   if (described.empty() && !parts.empty()) described.push_back(parts.back());
@@ -78,29 +80,43 @@ absl::Status CommitParts(Storage& storage, const RepairOptions& options, const S
   return absl::OkStatus();
 }
 
-// Salvages the damaged parts of `survey`, and updates what `report` says about them.
+// Sets what Repair does with the damaged part `number` of `surveyed`, and with how many of its rows.
+absl::Status Plan(const std::shared_ptr<Storage>& storage, const RepairOptions& options,
+                  const SurveyedTable& surveyed, size_t number, RepairedPart& part) {
+  internal::SalvagedRows salvaged;
+  if (options.salvage) {
+    CFILE_ASSIGN_OR_RETURN(
+        salvaged, internal::SalvagePart(
+                      storage, surveyed.table, number,
+                      {.null_lost = options.null_lost, .dry_run = true, .reader = options.reader}));
+  }
+  const bool stays = salvaged.rows == 0 && !options.drop_damaged;
+  part.state = salvaged.rows > 0 ? State::kSalvaged : stays ? State::kDamaged : State::kLeftOut;
+  part.lost_rows = stays ? 0 : part.num_rows - salvaged.rows;
+  part.lost_values = std::move(salvaged.lost_values);
+  return absl::OkStatus();
+}
+
+// Salvages the parts for which `report` says so.
 absl::Status SalvageParts(const std::shared_ptr<Storage>& storage, const RepairOptions& options,
-                          const Survey& survey, RepairReport& report) {
+                          const RepairReport& report) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(storage, options.reader));
   std::map<std::string, size_t> numbers;
   for (size_t i = 0; i < table.num_parts(); ++i) {
     CFILE_ASSIGN_OR_RETURN(const PartInfo part, table.part(i));
     numbers.emplace(part.name, i);
   }
-  for (size_t i = 0; i < survey.parts.size(); ++i) {
-    if (survey.parts[i].damage.empty()) continue;
-    RepairedPart& part = report.parts[i];
+  for (const RepairedPart& part : report.parts) {
+    if (part.state != State::kSalvaged) continue;
     const auto number = numbers.find(part.name);
     if (number == numbers.end()) {
       return absl::AbortedError(absl::StrCat(storage->name(), ": another program has changed part ",
                                              part.name, "; repair the table again"));
     }
-    CFILE_ASSIGN_OR_RETURN(const uint64_t rows,
-                           internal::SalvagePart(storage, table, number->second, options.reader));
-    report.num_parts += rows > 0;
-    report.num_rows += rows;
-    part.lost_rows = part.num_rows - rows;
-    if (rows == 0) part.state = State::kDamaged;
+    CFILE_RETURN_IF_ERROR(
+        internal::SalvagePart(storage, table, number->second,
+                              {.null_lost = options.null_lost, .reader = options.reader})
+            .status());
   }
   return absl::OkStatus();
 }
@@ -115,6 +131,8 @@ std::string_view NameOf(RepairedPart::State state) {
       return "salvaged";
     case State::kDamaged:
       return "damaged";
+    case State::kLeftOut:
+      return "left out";
     case State::kDropped:
       return "dropped";
     case State::kUncommitted:
@@ -128,50 +146,54 @@ std::string_view NameOf(RepairedPart::State state) {
 bool RepairReport::complete() const {
   return std::none_of(parts.begin(), parts.end(), [](const RepairedPart& part) {
     return part.state == State::kSalvaged || part.state == State::kDamaged ||
-           part.state == State::kUnknown;
+           part.state == State::kLeftOut || part.state == State::kUnknown;
   });
 }
 
 absl::StatusOr<RepairReport> Repair(const TableLocation& table, const RepairOptions& options) {
   const std::shared_ptr<Storage> storage = table.storage();
-  CFILE_ASSIGN_OR_RETURN(const Survey survey,
-                         internal::SurveyTable(*storage, {.always_find = options.force,
-                                                          .verify = options.salvage,
-                                                          .reader = options.reader}));
-  RepairReport report{.damage = survey.damage};
-  bool any_damaged = false;
-  for (const SurveyedPart& found : survey.parts) {
-    RepairedPart part{
-        .name = found.part.directory, .num_rows = found.part.num_rows, .reason = found.damage};
-    if (found.damage.empty()) {
-      ++report.num_parts;
-      report.num_rows += part.num_rows;
-    } else {
-      any_damaged = true;
-      part.state = options.salvage ? State::kSalvaged : State::kDamaged;
-      part.lost_rows = options.salvage ? 0 : part.num_rows;
+  CFILE_ASSIGN_OR_RETURN(const SurveyedTable surveyed,
+                         internal::SurveyTable(storage, options.force, options.reader));
+  const Survey& survey = surveyed.survey;
+  RepairReport report{.damage = survey.damage.empty() ? survey.copy_damage : survey.damage};
+  bool leaves_out = false, salvages = false;
+  for (size_t i = 0; i < survey.parts.size(); ++i) {
+    const SurveyedPart& found = survey.parts[i];
+    RepairedPart part{.name = found.part.directory,
+                      .num_rows = found.part.num_rows,
+                      .reason = std::string(found.damage.message())};
+    if (!found.damage.ok()) {
+      // Rows that cannot be read now may be readable later.
+      const bool removes_rows = options.salvage || options.drop_damaged;
+      if (!internal::SaysLost(found.damage) && (removes_rows || absl::IsCancelled(found.damage))) {
+        return found.damage;
+      }
+      CFILE_RETURN_IF_ERROR(Plan(storage, options, surveyed, i, part));
     }
+    leaves_out = leaves_out || part.state == State::kLeftOut;
+    salvages = salvages || part.state == State::kSalvaged;
+    report.num_parts += part.state != State::kLeftOut;
+    report.num_rows += part.num_rows - part.lost_rows;
     report.parts.push_back(std::move(part));
   }
   for (const internal::OtherPart& other : survey.others) {
+    const bool lost = other.kind == PartKind::kLeftOut || other.kind == PartKind::kUnknown;
     report.parts.push_back({.name = other.name,
                             .state = StateOf(other.kind),
                             .num_rows = other.num_rows,
-                            .lost_rows = other.kind == PartKind::kDamaged ? other.num_rows : 0,
+                            .lost_rows = lost ? other.num_rows : 0,
                             .reason = other.reason});
   }
-  const bool commits = survey.rebuilt || (any_damaged && !options.salvage);
-  report.changed = commits || any_damaged;
-  if (options.dry_run || !report.changed) return report;
+  const bool commits = survey.finds_parts || !report.damage.empty() || leaves_out;
+  report.changed = commits || salvages;
+  if (options.dry_run) return report;
   if (commits) {
     if (survey.version && !survey.damage.empty()) {
       CFILE_ASSIGN_OR_RETURN(report.kept_as, KeepDamaged(*storage, survey.table_bytes));
     }
-    CFILE_RETURN_IF_ERROR(CommitParts(*storage, options, survey));
+    CFILE_RETURN_IF_ERROR(CommitParts(*storage, options, survey, report));
   }
-  if (any_damaged && options.salvage) {
-    CFILE_RETURN_IF_ERROR(SalvageParts(storage, options, survey, report));
-  }
+  if (salvages) CFILE_RETURN_IF_ERROR(SalvageParts(storage, options, report));
   return report;
 }
 

@@ -13,17 +13,17 @@ namespace cfile::internal {
 
 using encodings::DataLoss;
 
-BlockCopier::BlockCopier(std::shared_ptr<FileReader> file, KeyOfRow key_of_row, ColumnWriter& to,
-                         CopyTotals& totals, bool same_dictionary)
+BlockCopier::BlockCopier(std::shared_ptr<FileReader> file, std::unique_ptr<ValueCursor> keys,
+                         AnyWriter& to, CopyTotals& totals, bool same_dictionary)
     : file_(std::move(file)),
-      key_of_row_(std::move(key_of_row)),
+      keys_(std::move(keys)),
       to_(to),
       totals_(totals),
       same_dictionary_(same_dictionary) {}
 
 absl::StatusOr<std::unique_ptr<BlockCopier>> BlockCopier::Create(const Reader& from,
                                                                  const ColumnSchema& column,
-                                                                 bool needs_keys, ColumnWriter& to,
+                                                                 bool needs_keys, AnyWriter& to,
                                                                  CopyTotals& totals,
                                                                  bool same_dictionary) {
   std::shared_ptr<FileReader> file = ReaderAccess::File(from);
@@ -32,28 +32,24 @@ absl::StatusOr<std::unique_ptr<BlockCopier>> BlockCopier::Create(const Reader& f
       info.type == column.type && info.has_levels() == column.has_levels() &&
       (column.has_levels() ? info.levels == column.levels : info.nullable == column.nullable);
   if (!same_form || !info.has_movable_blocks() || !info.positional_index_root) file = nullptr;
-  KeyOfRow key_of_row;
+  std::unique_ptr<ValueCursor> keys;
   if (file != nullptr && needs_keys) {
-    CFILE_RETURN_IF_ERROR(
-        VisitType(column.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
-          CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, from.NewCursor<T>());
-          key_of_row = [name = file->source().name(),
-                        cursor = std::make_shared<Cursor<T>>(std::move(cursor))](
-                           uint64_t row) -> absl::StatusOr<std::string> {
-            CFILE_ASSIGN_OR_RETURN(const std::optional<T> value, cursor->Get(row));
-            if (!value.has_value() || !encodings::IsKey(*value))
-              return DataLoss(name, ": the value of row ", row, " cannot be a key");
-            std::string key;
-            AppendKey<T>(*value, key);
-            return key;
-          };
-          return absl::OkStatus();
-        }));
+    CFILE_ASSIGN_OR_RETURN(keys, NewValueCursor(file));
   }
   std::unique_ptr<BlockCopier> copier(
-      new BlockCopier(std::move(file), std::move(key_of_row), to, totals, same_dictionary));
+      new BlockCopier(std::move(file), std::move(keys), to, totals, same_dictionary));
   if (copier->file_ != nullptr) CFILE_RETURN_IF_ERROR(copier->Begin());
   return copier;
+}
+
+absl::StatusOr<std::string> BlockCopier::KeyOfRow(uint64_t row) {
+  CFILE_ASSIGN_OR_RETURN(const AnyBatch value, keys_->Get(row));
+  const KeyRef key{value.values, file_->info().type.physical()};
+  if (!value.IsValid(0) || !IsKey(key))
+    return DataLoss(file_->source().name(), ": the value of row ", row, " cannot be a key");
+  std::string bytes;
+  AppendKey(key, bytes);
+  return bytes;
 }
 
 absl::Status BlockCopier::Begin() {
@@ -100,9 +96,9 @@ absl::StatusOr<bool> BlockCopier::CopyBlock() {
     }
   }
   if (!to_.Takes(block)) return false;
-  if (key_of_row_ != nullptr) {
-    CFILE_ASSIGN_OR_RETURN(block.first_key, key_of_row_(begin_));
-    CFILE_ASSIGN_OR_RETURN(block.last_key, key_of_row_(end_ - 1));
+  if (keys_ != nullptr) {
+    CFILE_ASSIGN_OR_RETURN(block.first_key, KeyOfRow(begin_));
+    CFILE_ASSIGN_OR_RETURN(block.last_key, KeyOfRow(end_ - 1));
   }
   CFILE_RETURN_IF_ERROR(to_.CopyBlock(block));
   ++totals_.blocks;

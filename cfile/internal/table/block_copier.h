@@ -1,8 +1,7 @@
-// Copies blocks of one file of a table's part to a ColumnWriter.
+// Copies blocks of one file to a writer of another file.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,7 +10,8 @@
 #include "cfile/internal/read/block_fetcher.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
-#include "cfile/internal/table/column_writer.h"
+#include "cfile/internal/read/value_cursor.h"
+#include "cfile/internal/write/any_writer.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/statistics.h"
@@ -34,7 +34,7 @@ class BlockCopier {
   // `to` and `totals` must outlive the copier. Errors: those of Reader::NewCursor.
   static absl::StatusOr<std::unique_ptr<BlockCopier>> Create(const Reader& from,
                                                              const ColumnSchema& column,
-                                                             bool needs_keys, ColumnWriter& to,
+                                                             bool needs_keys, AnyWriter& to,
                                                              CopyTotals& totals,
                                                              bool same_dictionary = false);
 
@@ -44,26 +44,25 @@ class BlockCopier {
   };
   // Copies whole blocks, from row `begin` on. Stops at the first block that cannot be copied.
   // A block cannot be copied if `begin` is inside the block, if the block has rows at or after
-  // `end`, or if ColumnWriter::Takes returns false for the block.
+  // `end`, or if AnyWriter::Takes returns false for the block.
   // Preconditions: begin < end <= rows of the file; `begin` does not decrease from call to call.
-  // kDataLoss: a block is damaged. Other errors: those of ColumnWriter::CopyBlock.
+  // kDataLoss: a block is damaged. Other errors: those of AnyWriter::CopyBlock.
   absl::StatusOr<Result> Copy(uint64_t begin, uint64_t end);
 
  private:
-  // Returns the value of a row in memcmp form.
-  using KeyOfRow = std::function<absl::StatusOr<std::string>(uint64_t row)>;
-
-  BlockCopier(std::shared_ptr<FileReader> file, KeyOfRow key_of_row, ColumnWriter& to,
+  BlockCopier(std::shared_ptr<FileReader> file, std::unique_ptr<ValueCursor> keys, AnyWriter& to,
               CopyTotals& totals, bool same_dictionary);
+  // Returns the value of a row in memcmp form. Precondition: keys_ is not null.
+  absl::StatusOr<std::string> KeyOfRow(uint64_t row);
   // Goes to the first block.
   absl::Status Begin();
   absl::Status NextBlock();
   // Copies the current block if the writer takes it.
   absl::StatusOr<bool> CopyBlock();
 
-  const std::shared_ptr<FileReader> file_;  // null: no block of the file can be copied
-  const KeyOfRow key_of_row_;               // null: no keys are needed
-  ColumnWriter& to_;
+  const std::shared_ptr<FileReader> file_;   // null: no block of the file can be copied
+  const std::unique_ptr<ValueCursor> keys_;  // null: no keys are needed
+  AnyWriter& to_;
   CopyTotals& totals_;
   const bool same_dictionary_;
   std::shared_ptr<const FileStatistics> statistics_;  // null: the file has none

@@ -275,9 +275,9 @@ class Binder {
         }
         constants.push_back(*std::move(constant));
       }
-      const Predicate<T> predicate = PredicateMaker<T>::Make(actual, constants);
-      bound.predicate = predicate;
-      bound.matcher = PredicateMatcher<T>(predicate);
+      bound.predicate = actual;
+      bound.matcher =
+          std::make_shared<PredicateMatcher<T>>(PredicateMaker<T>::Make(actual, constants));
       return absl::OkStatus();
     }));
     return bound;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -14,16 +14,8 @@
 #include "cfile/internal/read/predicate_matcher.h"
 #include "cfile/predicate.h"
 #include "cfile/schema.h"
-#include "cfile/types.h"
 
 namespace cfile::internal {
-
-#define CFILE_PREDICATE_TYPE(T) , Predicate<T>
-using AnyPredicate = std::variant<std::monostate CFILE_FOR_EACH_VALUE_TYPE(CFILE_PREDICATE_TYPE)>;
-#undef CFILE_PREDICATE_TYPE
-#define CFILE_MATCHER_TYPE(T) , PredicateMatcher<T>
-using AnyMatcher = std::variant<std::monostate CFILE_FOR_EACH_VALUE_TYPE(CFILE_MATCHER_TYPE)>;
-#undef CFILE_MATCHER_TYPE
 
 // A filter without kNot: each negation is inside a condition. A plain value.
 // A BoundFilter is true for the same rows as the Filter from which it was made.
@@ -36,8 +28,8 @@ struct BoundFilter {
   // For kColumn: the position of the column in the schema, and its condition. If `negated`, the
   // condition is true for the rows that hold a value which does not match the predicate.
   size_t column = 0;
-  AnyPredicate predicate = {};
-  AnyMatcher matcher = {};  // made from `predicate` once, because a table may have many parts
+  PredicateKind predicate = PredicateKind::kEqual;
+  std::shared_ptr<const ValueMatcher> matcher = nullptr;  // for the C++ type of the column
   bool negated = false;
   size_t number = 0;  // counts the conditions in the order of the filter, from 0
 };

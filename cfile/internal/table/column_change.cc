@@ -21,6 +21,16 @@ absl::StatusOr<uint32_t> TableColumns::NewId() {
   return identities.next_id++;
 }
 
+absl::Status TableColumns::Add(ColumnSchema column, std::optional<std::string> value) {
+  CFILE_ASSIGN_OR_RETURN(const uint32_t id, NewId());
+  // The id of the compound keys stays the last one.
+  identities.ids.insert(identities.ids.begin() + static_cast<ptrdiff_t>(identities.defaults.size()),
+                        id);
+  identities.defaults.push_back(std::move(value));
+  schema.columns.push_back(std::move(column));
+  return absl::OkStatus();
+}
+
 void TableColumns::Rearrange(std::span<const size_t> order) {
   const Schema old = std::move(schema);
   const ColumnIdentities old_identities = std::move(identities);
@@ -70,6 +80,7 @@ ColumnChange::~ColumnChange() {
   try {
     // The names of the files are unique, so no other files are deleted here.
     for (const std::string& path : paths_) (void)storage_->Delete(path);
+    for (const TablePart& part : added_) (void)storage_->Delete(part.directory);
   } catch (const std::bad_alloc&) {
     // After an exception the files stay, as if the process had been killed.
   }
@@ -106,7 +117,9 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> ColumnChange::NewFile(const Part& 
   return NewColumnWriter(*storage_, part.name, std::move(file_name), column, options);
 }
 
-absl::Status ColumnChange::Commit(const std::optional<TableColumns>& columns) {
+absl::Status ColumnChange::Commit(const std::optional<TableColumns>& columns,
+                                  std::vector<TablePart> added) {
+  added_ = std::move(added);
   return CommitTable(
       *storage_, limits(), [&](const Manifest* now) { return Edit(now, columns); }, &published_);
 }
@@ -141,7 +154,8 @@ absl::StatusOr<std::optional<ManifestEdit>> ColumnChange::Edit(
     for (const auto& [column, file] : parts_[position->second].files) part.columns[column] = file;
     return true;
   }));
-  CFILE_ASSIGN_OR_RETURN(ManifestEdit edit, EditManifest(*now, {.updated = std::move(updated)}));
+  CFILE_ASSIGN_OR_RETURN(ManifestEdit edit,
+                         EditManifest(*now, {.added = added_, .updated = std::move(updated)}));
   if (columns) edit.root.identities = columns->identities;
   edit.removes_columns = !watched_.empty();
   return edit;
@@ -179,8 +193,13 @@ absl::Status ColumnChange::CheckTable(const Manifest& now, bool parts_may_be_add
 absl::Status ColumnChange::CheckFiles(const Manifest& now) const {
   const std::vector<std::string>& condemned = now.root().condemned;
   std::set<std::string> paths(paths_.begin(), paths_.end());
+  for (const TablePart& part : added_) paths.insert(part.directory);
   for (const std::string& path : condemned) {
     if (paths.contains(path)) return Aborted("its files have been removed as garbage");
+  }
+  for (const TablePart& part : added_) {
+    paths.erase(part.directory);
+    for (size_t i = 0; i < part.columns.size(); ++i) paths.insert(PathInStorage(part, i));
   }
   CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage_->List(""));
   for (const StorageEntry& file : files) paths.erase(file.path);

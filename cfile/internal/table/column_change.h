@@ -31,6 +31,8 @@ struct TableColumns {
 
   // Returns a new id for a column. kOutOfRange: all ids are used.
   absl::StatusOr<uint32_t> NewId();
+  // Adds a column after all others. `value`: its default in memcmp form; nullopt: there is none.
+  absl::Status Add(ColumnSchema column, std::optional<std::string> value);
   // Puts the columns into the order of `order`, a list of positions.
   // Drops the columns that are not in `order`. Precondition: no key column is dropped.
   void Rearrange(std::span<const size_t> order);
@@ -86,8 +88,10 @@ class ColumnChange {
 
   // Publishes the files in parts(). `columns`: the new columns of the table.
   // nullopt: the columns stay the same, and parts may have been added since Begin.
+  // `added`: complete new parts, with the new columns. Owns their folders from now on.
   // kAborted: there was another change since Begin, or files are gone.
-  absl::Status Commit(const std::optional<TableColumns>& columns);
+  absl::Status Commit(const std::optional<TableColumns>& columns,
+                      std::vector<TablePart> added = {});
 
  private:
   absl::Status Aborted(std::string_view what) const;
@@ -105,9 +109,10 @@ class ColumnChange {
   std::vector<size_t> watched_;
   std::vector<Part> parts_;
   std::unordered_map<std::string, size_t> by_name_;  // positions in parts_
-  bool published_ = false;                           // table.cft may name the new files
-  std::mutex mutex_;                                 // guards the next member
-  std::vector<std::string> paths_;                   // the paths of the new files
+  std::vector<TablePart> added_;
+  bool published_ = false;          // table.cft may name the new files
+  std::mutex mutex_;                // guards the next member
+  std::vector<std::string> paths_;  // the paths of the new files
 };
 
 }  // namespace cfile::internal

@@ -1,6 +1,7 @@
 #include "cfile/internal/table/column_writer.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <span>
 
@@ -9,11 +10,12 @@
 
 namespace cfile::internal {
 
-template <typename T>
-absl::Status AppendDefined(Writer<T>& writer, std::span<const uint16_t> definition,
-                           std::span<const T> values) {
+absl::Status AppendDefined(AnyWriter& writer, encodings::Lane lane,
+                           std::span<const uint16_t> definition, encodings::ValueSpan values) {
   constexpr size_t kRows = 1024;
-  T rows[kRows] = {};
+  const size_t width = encodings::WidthOf(lane);
+  alignas(16) uint8_t rows[kRows * 16];
+  std::memset(rows, 0, std::min(definition.size(), kRows) * width);
   uint8_t validity[kRows / 8];
   while (!definition.empty()) {
     const size_t count = std::min(definition.size(), kRows);
@@ -24,19 +26,22 @@ absl::Status AppendDefined(Writer<T>& writer, std::span<const uint16_t> definiti
         return absl::InvalidArgumentError(
             "expected definition levels of 0 and 1, and a value for each 1");
       }
-      rows[i] = values[0];
-      values = values.subspan(1);
+      std::memcpy(rows + i * width, values.data, width);
+      values = {encodings::ValueAt(values.data, lane, 1), values.count - 1};
       validity[i / 8] = static_cast<uint8_t>(validity[i / 8] | 1 << (i % 8));
     }
-    CFILE_RETURN_IF_ERROR(writer.Append(std::span<const T>(rows, count), validity));
+    CFILE_RETURN_IF_ERROR(
+        writer.Append(AnyBatch{.values = rows, .count = count, .validity = validity}));
     definition = definition.subspan(count);
   }
   if (values.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError("there are more values than definition levels of 1");
 }
 
-TablePartColumn DescribeColumn(const std::string& file_name, ColumnTotals totals) {
-  TablePartColumn column{.file_name = file_name,
+absl::StatusOr<TablePartColumn> ColumnWriter::Finish() {
+  CFILE_RETURN_IF_ERROR(writer_->Finish());
+  ColumnTotals totals = writer_->totals();
+  TablePartColumn column{.file_name = file_name_,
                          .size_bytes = totals.bytes_written,
                          .num_rows = totals.num_rows,
                          .null_count = totals.null_count(),
@@ -56,31 +61,21 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(Storage& storage,
                                                               WriterOptions options) {
   options.nullable = column.nullable;
   if (!options.movable_blocks) options.movable_blocks = true;
-  return encodings::VisitPhysicalType(
-      column.type.physical(),
-      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<ColumnWriter>> {
-        const auto error = [&](const absl::Status& status) {
-          return WithMessage(status, absl::StrCat("column ", column.name, ": ", status.message()));
-        };
-        auto sink = storage.Create(absl::StrCat(folder, "/", file_name));
-        if (!sink.ok()) return error(sink.status());
-        if (column.has_levels()) {
-          auto writer =
-              LevelWriter<T>::Create(*std::move(sink), column.type, column.levels, options);
-          if (!writer.ok()) return error(writer.status());
-          return std::make_unique<TypedColumnWriter<LevelWriter<T>>>(*std::move(writer),
-                                                                     std::move(file_name));
-        }
-        auto writer = Writer<T>::Create(*std::move(sink), column.type, options);
-        if (!writer.ok()) return error(writer.status());
-        return std::make_unique<TypedColumnWriter<Writer<T>>>(*std::move(writer),
-                                                              std::move(file_name));
-      });
+  const auto error = [&](const absl::Status& status) {
+    return WithMessage(status, absl::StrCat("column ", column.name, ": ", status.message()));
+  };
+  auto sink = storage.Create(absl::StrCat(folder, "/", file_name));
+  if (!sink.ok()) return error(sink.status());
+  auto writer = NewWriter(*std::move(sink), column, options);
+  if (!writer.ok()) return error(writer.status());
+  return std::make_unique<ColumnWriter>(*std::move(writer), std::move(file_name));
 }
 
-#define CFILE_INSTANTIATE(T) \
-  template absl::Status AppendDefined<T>(Writer<T>&, std::span<const uint16_t>, std::span<const T>);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
+absl::StatusOr<std::unique_ptr<AnyWriter>> NewWriter(std::unique_ptr<Sink> sink,
+                                                     const ColumnSchema& column,
+                                                     const WriterOptions& options) {
+  return column.has_levels() ? NewEntryWriter(std::move(sink), column.type, column.levels, options)
+                             : NewValueWriter(std::move(sink), column.type, options);
+}
 
 }  // namespace cfile::internal

@@ -17,14 +17,15 @@
 namespace cfile {
 namespace {
 
+using internal::AnyBatch;
+using internal::AnyLevelBatch;
 using internal::ColumnChange;
 using internal::ColumnWriter;
 using internal::TableColumns;
 using internal::TablePartColumn;
-using internal::TypedColumnWriter;
 
 // Copies `count` bits from bit `begin` of `bits`.
-std::vector<uint8_t> BitsFrom(std::span<const uint8_t> bits, size_t begin, size_t count) {
+std::vector<uint8_t> BitsFrom(const uint8_t* bits, size_t begin, size_t count) {
   std::vector<uint8_t> result((count + 7) / 8);
   for (size_t i = 0; i < count; ++i) {
     const int bit = bits[(begin + i) / 8] >> ((begin + i) % 8) & 1;
@@ -89,26 +90,30 @@ class ColumnsWriter::Impl {
   uint64_t num_rows() const { return num_rows_; }
   const Schema& schema() const { return schema_; }
 
+  // Whether column `i` holds T.
   template <typename T>
-  absl::Status Append(size_t i, std::span<const T> values, std::span<const uint8_t> validity,
-                      bool has_validity) {
+  bool Holds(size_t i) const {
     CFILE_ASSERT(i < columns_.size());
+    return HoldsType<T>(columns_[i]->schema.type);
+  }
+
+  // `holds_type`: whether the column holds the caller's C++ type, of which the values are.
+  absl::Status Append(size_t i, bool holds_type, const AnyBatch& rows) {
     Column& column = *columns_[i];
+    const encodings::Lane lane = encodings::LaneOf(column.schema.type.physical());
     return column.status.Run([&]() -> absl::Status {
-      CFILE_RETURN_IF_ERROR(CheckHolds<T>(column, /*levels=*/false));
-      for (size_t done = 0; done < values.size();) {
+      CFILE_RETURN_IF_ERROR(CheckHolds(column, holds_type, /*levels=*/false));
+      for (size_t done = 0; done < rows.size();) {
         CFILE_RETURN_IF_ERROR(EnterNextRow(column));
         const uint64_t left = change_.parts()[column.part].num_rows - column.rows;
-        const auto count = static_cast<size_t>(std::min<uint64_t>(left, values.size() - done));
-        const std::span<const T> in_part = values.subspan(done, count);
-        Writer<T>& writer = static_cast<TypedColumnWriter<Writer<T>>&>(*column.writer).writer();
-        if (!has_validity) {
-          CFILE_RETURN_IF_ERROR(writer.Append(in_part));
-        } else if (done % 8 == 0) {
-          CFILE_RETURN_IF_ERROR(writer.Append(in_part, validity.subspan(done / 8)));
-        } else {
-          CFILE_RETURN_IF_ERROR(writer.Append(in_part, BitsFrom(validity, done, count)));
+        const auto count = static_cast<size_t>(std::min<uint64_t>(left, rows.size() - done));
+        AnyBatch in_part{.values = encodings::ValueAt(rows.values, lane, done), .count = count};
+        std::vector<uint8_t> bits;
+        if (rows.validity != nullptr) {
+          if (done % 8 != 0) bits = BitsFrom(rows.validity, done, count);
+          in_part.validity = done % 8 == 0 ? rows.validity + done / 8 : bits.data();
         }
+        CFILE_RETURN_IF_ERROR(column.writer->writer().Append(in_part));
         column.rows += count;
         done += count;
       }
@@ -116,13 +121,14 @@ class ColumnsWriter::Impl {
     });
   }
 
-  template <typename T>
-  absl::Status AppendLevels(size_t i, std::span<const uint16_t> repetition,
-                            std::span<const uint16_t> definition, std::span<const T> values) {
-    CFILE_ASSERT(i < columns_.size());
+  absl::Status Append(size_t i, bool holds_type, const AnyLevelBatch& entries) {
     Column& column = *columns_[i];
+    const encodings::Lane lane = encodings::LaneOf(column.schema.type.physical());
+    const std::span<const uint16_t> repetition = entries.repetition;
+    const std::span<const uint16_t> definition = entries.definition;
+    encodings::ValueSpan values = entries.values;
     return column.status.Run([&]() -> absl::Status {
-      CFILE_RETURN_IF_ERROR(CheckHolds<T>(column, /*levels=*/true));
+      CFILE_RETURN_IF_ERROR(CheckHolds(column, holds_type, /*levels=*/true));
       const LevelLimits& limits = column.schema.levels;
       const bool repeated = limits.max_repetition > 0;
       if (repeated && repetition.size() != definition.size()) {
@@ -148,13 +154,13 @@ class ColumnsWriter::Impl {
         const auto present = std::count(levels.begin(), levels.end(), limits.max_definition);
         // If this call has too many values, the last writer gets these values and refuses them.
         const size_t taken = end == definition.size()
-                                 ? values.size()
-                                 : std::min(values.size(), static_cast<size_t>(present));
-        CFILE_RETURN_IF_ERROR(static_cast<TypedColumnWriter<LevelWriter<T>>&>(*column.writer)
-                                  .writer()
-                                  .Append(repeated ? repetition.subspan(begin, size) : repetition,
-                                          levels, values.first(taken)));
-        values = values.subspan(taken);
+                                 ? values.count
+                                 : std::min(values.count, static_cast<size_t>(present));
+        CFILE_RETURN_IF_ERROR(column.writer->writer().Append(
+            AnyLevelBatch{.repetition = repeated ? repetition.subspan(begin, size) : repetition,
+                          .definition = levels,
+                          .values = {values.data, taken}}));
+        values = {encodings::ValueAt(values.data, lane, taken), values.count - taken};
         begin = end;
       }
       return absl::OkStatus();
@@ -208,9 +214,8 @@ class ColumnsWriter::Impl {
     return absl::OkStatus();
   }
 
-  template <typename T>
-  absl::Status CheckHolds(const Column& column, bool levels) {
-    if (!HoldsType<T>(column.schema.type)) {
+  absl::Status CheckHolds(const Column& column, bool holds_type, bool levels) {
+    if (!holds_type) {
       return absl::InvalidArgumentError(absl::StrCat(
           storage().name(), ": column ", column.schema.name, " holds ",
           column.schema.type.ToString(), ", to which values of this C++ type cannot be appended"));
@@ -304,20 +309,26 @@ const Schema& ColumnsWriter::schema() const { return impl_->schema(); }
 
 template <typename T, typename>
 absl::Status ColumnsWriter::Append(size_t column, std::span<const T> values) {
-  return impl_->Append(column, values, {}, /*has_validity=*/false);
+  return impl_->Append(column, impl_->Holds<T>(column),
+                       AnyBatch{.values = values.data(), .count = values.size()});
 }
 
 template <typename T, typename>
 absl::Status ColumnsWriter::Append(size_t column, std::span<const T> values,
                                    std::span<const uint8_t> validity) {
-  return impl_->Append(column, values, validity, /*has_validity=*/true);
+  CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
+  return impl_->Append(
+      column, impl_->Holds<T>(column),
+      AnyBatch{.values = values.data(), .count = values.size(), .validity = validity.data()});
 }
 
 template <typename T, typename>
 absl::Status ColumnsWriter::AppendLevels(size_t column, std::span<const uint16_t> repetition,
                                          std::span<const uint16_t> definition,
                                          std::span<const T> values) {
-  return impl_->AppendLevels(column, repetition, definition, values);
+  return impl_->Append(
+      column, impl_->Holds<T>(column),
+      AnyLevelBatch{.repetition = repetition, .definition = definition, .values = values});
 }
 
 absl::Status ColumnsWriter::Finish() { return impl_->Finish(); }

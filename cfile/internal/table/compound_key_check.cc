@@ -173,7 +173,7 @@ absl::StatusOr<std::optional<WrongKey>> FindWrongKey(const std::vector<KeyColumn
 }
 
 absl::Status AppendKeys(const std::vector<KeyColumn>& types, std::span<const Reader> columns,
-                        uint64_t num_rows, Writer<std::string_view>& writer) {
+                        uint64_t num_rows, AnyWriter& writer) {
   CFILE_ASSIGN_OR_RETURN(RowKeys keys, RowKeys::Open(types, columns));
   std::string last;
   for (uint64_t row = 0; row < num_rows; ++row) {
@@ -184,7 +184,7 @@ absl::Status AppendKeys(const std::vector<KeyColumn>& types, std::span<const Rea
                                                      " is less than the key before it, ",
                                                      Text(types, last)));
     }
-    CFILE_RETURN_IF_ERROR(writer.Append({&*key, 1}));
+    CFILE_RETURN_IF_ERROR(writer.Append(AnyBatch{.values = &*key, .count = 1}));
     last = *key;
   }
   return absl::OkStatus();

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cfile/internal/write/any_writer.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
-#include "cfile/writer.h"
 
 namespace cfile::internal {
 
@@ -34,6 +34,6 @@ absl::StatusOr<std::optional<WrongKey>> FindWrongKey(const std::vector<KeyColumn
 // kInvalidArgument, naming the row: a value is NaN, or a key is less than the key before it. Other
 // errors as Cursor::Next and Writer::Append.
 absl::Status AppendKeys(const std::vector<KeyColumn>& types, std::span<const Reader> columns,
-                        uint64_t num_rows, Writer<std::string_view>& writer);
+                        uint64_t num_rows, AnyWriter& writer);
 
 }  // namespace cfile::internal

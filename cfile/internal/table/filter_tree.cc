@@ -50,15 +50,9 @@ absl::Status OpenAll(const BoundFilter& filter, const ScanSource& source, const 
   opened.resize(std::max(opened.size(), filter.number + 1));
   if (opened[filter.number] != nullptr) return absl::OkStatus();
   CFILE_ASSIGN_OR_RETURN(const Reader reader, source.OpenColumn(part, filter.column));
-  return std::visit(
-      [&]<typename P>(const P& predicate) {
-        if constexpr (!std::is_same_v<P, std::monostate>) {
-          CFILE_ASSIGN_OR_RETURN(opened[filter.number],
-                                 NewRowFilter(reader, predicate, filter.negated, opened));
-        }
-        return absl::OkStatus();
-      },
-      filter.predicate);
+  CFILE_ASSIGN_OR_RETURN(opened[filter.number],
+                         NewRowFilter(reader, filter.matcher, filter.negated, opened));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -156,14 +150,8 @@ FilterTree::Judgement JudgeBounds(const BoundFilter& filter, ScanSource::BoundsO
                    [&](const BoundFilter& operand) { return JudgeBounds(operand, bounds_of); });
   }
   FilterTree::Judgement judgement{.condition = filter.number};
-  std::visit(
-      [&]<typename M>(const M& matcher) {
-        if constexpr (!std::is_same_v<M, std::monostate>) {
-          judgement.rows.verdict =
-              JudgeStatistics(matcher, filter.negated, bounds_of(filter.column));
-        }
-      },
-      filter.matcher);
+  judgement.rows.verdict =
+      JudgeStatistics(*filter.matcher, filter.negated, bounds_of(filter.column));
   return judgement;
 }
 

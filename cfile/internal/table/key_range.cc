@@ -1,7 +1,6 @@
 #include "cfile/internal/table/key_range.h"
 
 #include <type_traits>
-#include <variant>
 #include <vector>
 
 #include "cfile/compound_key.h"
@@ -55,32 +54,26 @@ class KeyRangeBuilder {
   }
 
  private:
-  // Calls visit(value) with the value of `any`, a variant.
-  template <typename Any, typename Visitor>
-  static void Visit(const Any& any, const Visitor& visit) {
-    std::visit(
-        [&]<typename V>(const V& value) {
-          if constexpr (!std::is_same_v<V, std::monostate>) visit(value);
-        },
-        any);
-  }
-
   bool AddEqual(const BoundFilter& condition) {
     bool added = false;
     if (condition.negated) return false;
-    Visit(condition.predicate, [&]<typename T>(const Predicate<T>& predicate) {
-      if (columns_[column_].nullable && predicate.kind() == PredicateKind::kIsNull) {
-        key_.AddNull();
-        added = any_ = true;
-      }
-      // -0 and 0 are equal but have different keys: they are a range.
-      if (kIsFloat<T> || predicate.kind() != PredicateKind::kEqual) return;
-      if constexpr (kIsBytes<T>) {
-        if (fixed_size() && predicate.constants()[0].size() != fixed_size()) return;
-      }
-      key_.Add<T>(T(predicate.constants()[0]));
+    const KeyColumn& column = columns_[column_];
+    if (column.nullable && condition.predicate == PredicateKind::kIsNull) {
+      key_.AddNull();
       added = any_ = true;
-    });
+    }
+    if (condition.predicate == PredicateKind::kEqual) {
+      VisitType(column.type, [&]<typename T>(std::type_identity<T>) {
+        // -0 and 0 are equal but have different keys: they are a range.
+        if (kIsFloat<T> || condition.matcher->form() != ValueMatcher::Form::kRange) return;
+        const T& value = *static_cast<const T*>(condition.matcher->low());
+        if constexpr (kIsBytes<T>) {
+          if (fixed_size() && value.size() != fixed_size()) return;
+        }
+        key_.Add<T>(value);
+        added = any_ = true;
+      });
+    }
     if (added) ++column_;
     return added;
   }
@@ -97,21 +90,22 @@ class KeyRangeBuilder {
   }
 
   void AddBounds(const BoundFilter& condition, const std::string& prefix) {
-    Visit(condition.matcher, [&]<typename T>(const PredicateMatcher<T>& matcher) {
-      using Form = typename PredicateMatcher<T>::Form;
-      if (matcher.form() != Form::kRange && matcher.form() != Form::kList) return;
-      if (fixed_size()) return;  // the bounds of the range have other sizes
-      any_ = true;
-      const auto key_of = [&](const T& value) {
-        CompoundKey key = key_;
-        key.Add<T>(value);
-        return std::string(key.bytes());
-      };
-      if (std::string low = key_of(matcher.low()); !low_ || *low_ < low) low_ = std::move(low);
-      std::optional<std::string> high = AfterPrefix(prefix);
-      if (const auto end = matcher.end()) high = key_of(T(*end));
-      if (high && (!high_ || *high < *high_)) high_ = std::move(high);
-    });
+    const ValueMatcher& matcher = *condition.matcher;
+    if (matcher.form() != ValueMatcher::Form::kRange && matcher.form() != ValueMatcher::Form::kList)
+      return;
+    if (fixed_size()) return;  // the bounds of the range have other sizes
+    any_ = true;
+    const auto key_of = [&](const void* value) {
+      CompoundKey key = key_;
+      VisitType(columns_[column_].type, [&]<typename T>(std::type_identity<T>) {
+        key.Add<T>(*static_cast<const T*>(value));
+      });
+      return std::string(key.bytes());
+    };
+    if (std::string low = key_of(matcher.low()); !low_ || *low_ < low) low_ = std::move(low);
+    std::optional<std::string> high = AfterPrefix(prefix);
+    if (const void* const end = matcher.end()) high = key_of(end);
+    if (high && (!high_ || *high < *high_)) high_ = std::move(high);
   }
 
   // The size in bytes of the values of the next key column; 0 if they have no fixed size.

@@ -41,6 +41,7 @@ class TableReader::Impl final : public internal::ScanSource {
 
   const internal::Manifest& manifest() const { return manifest_; }
   const std::vector<ColumnSchema>& columns() const { return manifest_.layout().columns(); }
+  const Storage& storage() const { return *storage_; }
   const std::string& name() const override { return storage_->name(); }
   const Schema& schema() const override { return manifest_.root().schema; }
   const ReaderOptions& options() const override { return options_; }
@@ -56,15 +57,20 @@ class TableReader::Impl final : public internal::ScanSource {
   }
   absl::StatusOr<size_t> PassOver(size_t part, bool reverse, Excludes excluded) const override;
 
-  // kInvalidArgument if the column does not hold T, or has levels.
+  // kInvalidArgument if the column does not hold T.
+  template <typename T>
+  absl::Status CheckHoldsType(size_t column) const {
+    const ColumnSchema& schema = columns()[column];
+    if (HoldsType<T>(schema.type)) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", schema.name, " holds ",
+                                                   schema.type.ToString(),
+                                                   ", which cannot be read as this C++ type"));
+  }
+  // Also if the column has levels.
   template <typename T>
   absl::Status CheckHoldsValues(size_t column) const {
+    CFILE_RETURN_IF_ERROR(CheckHoldsType<T>(column));
     const ColumnSchema& schema = columns()[column];
-    if (!HoldsType<T>(schema.type)) {
-      return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", schema.name, " holds ",
-                                                     schema.type.ToString(),
-                                                     ", which cannot be read as this C++ type"));
-    }
     if (schema.has_levels()) {
       return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", schema.name,
                                                      " has levels, so it cannot be read as one "

@@ -4,50 +4,31 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/manifest/manifest.h"
-#include "cfile/levels.h"
+#include "cfile/internal/read/level_file_cursor.h"
+#include "cfile/internal/read/reader_access.h"
+#include "cfile/internal/read/value_cursor.h"
 #include "cfile/reader.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
 
 // Makes a cursor for the file of one part.
-template <typename T>
-absl::Status MakeCursor(const Reader& reader, std::optional<Cursor<T>>& cursor) {
-  CFILE_ASSIGN_OR_RETURN(cursor, reader.NewCursor<T>());
+inline absl::Status MakeCursor(const Reader& reader, std::unique_ptr<ValueCursor>& cursor) {
+  CFILE_ASSIGN_OR_RETURN(cursor, NewValueCursor(ReaderAccess::File(reader)));
   return absl::OkStatus();
 }
-template <typename T>
-absl::Status MakeCursor(const Reader& reader, std::optional<LevelCursor<T>>& cursor) {
-  CFILE_ASSIGN_OR_RETURN(cursor, reader.NewLevelCursor<T>());
+inline absl::Status MakeCursor(const Reader& reader, std::unique_ptr<LevelFileCursor>& cursor) {
+  CFILE_ASSIGN_OR_RETURN(cursor, NewLevelFileCursor(ReaderAccess::File(reader)));
   return absl::OkStatus();
 }
 
-template <typename T>
-uint64_t RowOf(const Cursor<T>& cursor) {
-  return cursor.ordinal();
-}
-template <typename T>
-uint64_t RowOf(const LevelCursor<T>& cursor) {
-  return cursor.record();
-}
-
-template <typename T>
-absl::Status SeekToRow(Cursor<T>& cursor, uint64_t row) {
-  return cursor.SeekToOrdinal(row);
-}
-template <typename T>
-absl::Status SeekToRow(LevelCursor<T>& cursor, uint64_t row) {
-  return cursor.SeekToRecord(row);
-}
-
-// A cursor of one part at a time. C is Cursor<T> or LevelCursor<T>. Table is TableReader::Impl
+// A cursor of one part at a time. C is ValueCursor or LevelFileCursor. Table is TableReader::Impl
 // (open_table.h); it is a template parameter because Impl is private. Keeps one part's file open.
 // Thread-compatible.
 template <typename C, typename Table>
@@ -63,9 +44,9 @@ class PartCursor {
   // Does the same as Enter for the part that contains row `row` of the table.
   // Precondition: row < num_rows() of the table.
   absl::StatusOr<C*> EnterPartOf(uint64_t row) {
-    if (cursor_.has_value() && row >= first_ordinal() &&
+    if (cursor_ != nullptr && row >= first_ordinal() &&
         row - first_ordinal() < part_.part->num_rows) {
-      return &*cursor_;
+      return cursor_.get();
     }
     CFILE_ASSIGN_OR_RETURN(const ManifestPart part, table_->PartOfRow(row));
     return Enter(part);
@@ -74,13 +55,13 @@ class PartCursor {
   // Returns the cursor of `part`. The cursor may be at any row of the part. The pointer is valid
   // until the next call. Errors: those of TableReader::OpenColumn and Reader::NewCursor.
   absl::StatusOr<C*> Enter(const ManifestPart& part) {
-    if (!cursor_.has_value() || part_.number != part.number) {
+    if (cursor_ == nullptr || part_.number != part.number) {
       cursor_.reset();
       CFILE_ASSIGN_OR_RETURN(const Reader reader, table_->OpenColumn(part, column_));
       CFILE_RETURN_IF_ERROR(MakeCursor(reader, cursor_));
       part_ = part;
     }
-    return &*cursor_;
+    return cursor_.get();
   }
 
   // Returns the cursor of the part that holds row `row` of the table, and moves the cursor to this
@@ -93,13 +74,13 @@ class PartCursor {
 
   // The row of the table at which the cursor is. If the cursor is at the end of its part, this is
   // the first row after the part.
-  uint64_t row() const { return cursor_.has_value() ? first_ordinal() + RowOf(*cursor_) : 0; }
+  uint64_t row() const { return cursor_ != nullptr ? first_ordinal() + cursor_->ordinal() : 0; }
 
   // Goes to the position of `other`, a cursor of the same column.
   absl::Status SeekToPlaceOf(const PartCursor& other) {
     cursor_.reset();
     part_ = other.part_;
-    if (!other.cursor_.has_value()) return absl::OkStatus();
+    if (other.cursor_ == nullptr) return absl::OkStatus();
     CFILE_ASSIGN_OR_RETURN(cursor_, other.cursor_->Clone());
     return absl::OkStatus();
   }
@@ -115,7 +96,7 @@ class PartCursor {
     if (row > table_->num_rows()) return OutOfRange(row);
     if (row == table_->num_rows()) return absl::OkStatus();
     CFILE_ASSIGN_OR_RETURN(C* const cursor, EnterPartOf(row));
-    return SeekToRow(*cursor, row - first_ordinal());
+    return cursor->SeekToOrdinal(row - first_ordinal());
   }
 
   // Opens the first part with rows, so that errors of its file are found early.
@@ -129,14 +110,14 @@ class PartCursor {
   absl::StatusOr<C*> EnterAndMove(uint64_t row, uint64_t target) {
     CFILE_ASSIGN_OR_RETURN(C* const cursor, EnterPartOf(row));
     const uint64_t in_part = target - first_ordinal();
-    if (RowOf(*cursor) != in_part) CFILE_RETURN_IF_ERROR(SeekToRow(*cursor, in_part));
+    if (cursor->ordinal() != in_part) CFILE_RETURN_IF_ERROR(cursor->SeekToOrdinal(in_part));
     return cursor;
   }
 
   std::shared_ptr<const Table> table_;
   size_t column_;
   ManifestPart part_;
-  std::optional<C> cursor_;  // of part_
+  std::unique_ptr<C> cursor_;  // of part_
 };
 
 }  // namespace cfile::internal

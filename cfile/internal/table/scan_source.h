@@ -174,7 +174,7 @@ class TableScanAccess {
   static absl::StatusOr<std::optional<Reader>> FirstFile(const TableScan& scan, size_t column);
   // Gives the scan a sink for each of its columns. A sink is an object that receives rows.
   // From now on the scan adds the rows of each column to the column's sink.
-  // `sinks`: for each column, a ValueSink of the column's C++ type.
+  // `sinks`: one for each column, of its C++ type.
   // The sinks must outlive the scan.
   static void SetSinks(TableScan& scan, std::vector<RowSink*> sinks);
   // Adds the next rows to the sinks. Returns the number of these rows, at most `max_rows`.

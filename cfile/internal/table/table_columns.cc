@@ -87,11 +87,8 @@ absl::Status AddColumn(const TableLocation& table, const ColumnSchema& column,
       return error(absl::InvalidArgumentError(
           "there is none, but the table has parts and the column is not nullable"));
     }
-    CFILE_ASSIGN_OR_RETURN(const uint32_t id, columns.NewId());
-    std::vector<uint32_t>& ids = columns.identities.ids;
-    ids.insert(ids.begin() + static_cast<ptrdiff_t>(columns.identities.defaults.size()), id);
-    columns.identities.defaults.push_back(std::move(key));
-    return absl::OkStatus();
+    columns.schema.columns.pop_back();
+    return columns.Add(column, std::move(key));
   };
   return ChangeColumns(table, options, /*removes_columns=*/false, add);
 }

@@ -16,17 +16,20 @@
 #include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/row_reader.h"
+#include "cfile/internal/read/value_cursor.h"
 #include "cfile/internal/table/block_copier.h"
 #include "cfile/internal/table/column_writer.h"
+#include "cfile/internal/table/key_merge.h"
 #include "cfile/internal/table/sort_column.h"
-#include "cfile/key_cursor.h"
 #include "cfile/table.h"
 #include "encodings/core/assert.h"
-#include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
 namespace {
+
+using internal::AnyBatch;
+using internal::KeyRef;
 
 // Consecutive rows of one part.
 struct Run {
@@ -35,10 +38,9 @@ struct Run {
   uint64_t count;
 };
 
-template <typename T>
-absl::Status AppendBatch(TableWriter& writer, size_t column, const Batch<T>& batch) {
-  if (batch.validity == nullptr) return writer.Append<T>(column, batch.values);
-  return writer.Append<T>(column, batch.values, std::span(batch.validity, (batch.size() + 7) / 8));
+// The type of a column or of the key index.
+ColumnType TypeOf(const Schema& schema, size_t column) {
+  return column == schema.key_index() ? ColumnType::Binary() : schema.columns[column].type;
 }
 
 class Compaction {
@@ -75,24 +77,21 @@ class Compaction {
       }
       return CopyColumns(std::nullopt, writer);
     }
-    return VisitType(TypeOf(*sort_column), [&]<typename T>(std::type_identity<T>) {
-      return WriteSorted<T>(*sort_column, nullptr, writer);
-    });
+    return WriteSorted(*sort_column, nullptr, writer);
   }
 
-  // Does the same as Write for a sort column that holds T.
-  // `low`: appends only rows with a value of at least *low. null: appends all rows.
-  template <typename T>
-  absl::Status WriteSorted(size_t sort_column, const T* low, TableWriter& writer) {
+  // Like Write. `low`: appends only rows whose value in the sort column, whose C++ type it has, is
+  // at least *low. null: appends all rows.
+  absl::Status WriteSorted(size_t sort_column, const void* low, TableWriter& writer) {
     CFILE_ASSIGN_OR_RETURN(const bool whole, OrderParts(sort_column, low));
     if (whole) {
       sort_column_ = sort_column;
       return CopyColumns(std::nullopt, writer);
     }
-    CFILE_ASSIGN_OR_RETURN(KeyCursor<T> cursor, table_.NewKeyCursor<T>(sort_column));
-    if (low != nullptr) CFILE_RETURN_IF_ERROR(cursor.SeekToKey(*low).status());
+    CFILE_ASSIGN_OR_RETURN(const auto cursor, internal::KeyMerge::Create(table_, sort_column));
+    if (low != nullptr) CFILE_RETURN_IF_ERROR(cursor->SeekToKey(low).status());
     do {
-      CFILE_RETURN_IF_ERROR(MergeKeys(sort_column, cursor, writer));
+      CFILE_RETURN_IF_ERROR(MergeKeys(sort_column, *cursor, writer));
       CFILE_RETURN_IF_ERROR(CopyColumns(sort_column, writer));
     } while (!runs_.empty());
     return absl::OkStatus();
@@ -122,19 +121,19 @@ class Compaction {
     return table_.schema().columns.size() + table_.schema().key_index().has_value();
   }
 
-  ColumnType TypeOf(size_t column) const {
-    const Schema& schema = table_.schema();
-    return column == schema.key_index() ? ColumnType::Binary() : schema.columns[column].type;
+  template <typename Rows>
+  static absl::Status Append(TableWriter& writer, size_t column, const Rows& rows) {
+    return internal::TableWriterAccess::Column(writer, column).Append(rows);
   }
 
   // Sets runs_ to all rows to merge, part by part. `low`: see WriteSorted.
   // Returns false if rows of one part may belong between rows of another part.
-  template <typename T>
-  absl::StatusOr<bool> OrderParts(size_t sort_column, const T* low) {
+  absl::StatusOr<bool> OrderParts(size_t sort_column, const void* low) {
     // A cursor on compound keys cannot seek to an ordinal.
     if (!copies_ || sort_column == table_.schema().key_index()) return false;
+    const PhysicalType type = TypeOf(table_.schema(), sort_column).physical();
     std::string low_key;
-    if (low != nullptr) internal::AppendKey<T>(*low, low_key);
+    if (low != nullptr) internal::AppendKey(KeyRef{low, type}, low_key);
     struct Bounds {
       std::string min_key, max_key;
       size_t part;
@@ -161,20 +160,22 @@ class Compaction {
       CFILE_ASSIGN_OR_RETURN(const Reader file, table_.OpenColumn(bounds.part, sort_column));
       if (!file.info().positional_index_root) return false;
       const uint64_t end = parts_[bounds.part].num_rows;
-      CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, file.NewCursor<T>());
+      CFILE_ASSIGN_OR_RETURN(const auto cursor,
+                             internal::NewValueCursor(internal::ReaderAccess::File(file)));
       for (const bool first : {true, false}) {
-        CFILE_ASSIGN_OR_RETURN(std::optional<T> value, cursor.Get(first ? 0 : end - 1));
-        if constexpr (kIsFloat<T>) {
-          if (value == T{}) value = first ? -T{} : T{};  // -0.0 and 0.0 are equal (part_bounds.h)
-        }
+        CFILE_ASSIGN_OR_RETURN(const AnyBatch row, cursor->Get(first ? 0 : end - 1));
+        // -0.0 and 0.0 are equal (part_bounds.h)
+        const KeyRef value{row.values, type};
         std::string key;
-        if (value) internal::AppendKey<T>(*value, key);
-        if (!value || key != (first ? bounds.min_key : bounds.max_key))
+        internal::AppendKey(
+            KeyRef{first ? internal::FirstEqualKey(value) : internal::LastEqualKey(value), type},
+            key);
+        if (!row.IsValid(0) || key != (first ? bounds.min_key : bounds.max_key))
           return internal::WrongBounds(internal::ReaderAccess::File(file)->source().name());
       }
       uint64_t begin = 0;
       if (low != nullptr && bounds.min_key < low_key) {
-        CFILE_ASSIGN_OR_RETURN(const KeyPosition found, cursor.SeekToKey(*low));
+        CFILE_ASSIGN_OR_RETURN(const KeyPosition found, cursor->SeekToKey(low));
         begin = found.ordinal;
       }
       if (begin < end) runs.push_back({bounds.part, begin, end - begin});
@@ -195,8 +196,8 @@ class Compaction {
 
   // Appends the next values of the sort column in their order. Sets runs_ to the rows of these
   // values. At the end, runs_ is empty.
-  template <typename T>
-  absl::Status MergeKeys(size_t column, KeyCursor<T>& cursor, TableWriter& writer) {
+  absl::Status MergeKeys(size_t column, internal::KeyMerge& cursor, TableWriter& writer) {
+    const PhysicalType type = TypeOf(table_.schema(), column).physical();
     // The greatest value of the chosen parts. Rows with greater values belong to other parts.
     std::string last;
     for (size_t part = 0; part < parts_.size(); ++part) {
@@ -208,7 +209,7 @@ class Compaction {
     size_t part = 0;
     std::string first;
     for (uint64_t rows = 0; rows < kMaxRows && runs_.size() < kMaxRuns;) {
-      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(kMaxBatchRows));
+      CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, cursor.Next(kMaxBatchRows));
       if (batch.empty()) return absl::OkStatus();
       // Find the part only if it is another one: the next rows are often from the same part.
       if (batch.first_ordinal < parts_[part].first_ordinal ||
@@ -217,7 +218,7 @@ class Compaction {
       }
       if (!chosen_[part]) {
         first.clear();
-        internal::AppendKey<T>(batch.values[0], first);
+        internal::AppendKey(KeyRef{batch.values, type}, first);
         if (first > last) return absl::OkStatus();
         continue;
       }
@@ -229,7 +230,7 @@ class Compaction {
         runs_.push_back({part, begin, batch.size()});
       }
       rows += batch.size();
-      CFILE_RETURN_IF_ERROR(AppendBatch(writer, column, batch));
+      CFILE_RETURN_IF_ERROR(Append(writer, column, batch));
     }
     return absl::OkStatus();
   }
@@ -248,7 +249,6 @@ class Compaction {
   };
 
   // Appends `count` rows of a file, from row `first` on.
-  template <typename T>
   absl::Status WriteRows(size_t column, bool has_levels, uint64_t first, uint64_t count,
                          internal::RowReader& reader, TableWriter& writer) {
     while (count > 0) {
@@ -256,13 +256,8 @@ class Compaction {
           .first = first, .count = static_cast<size_t>(std::min<uint64_t>(count, kMaxBatchRows))};
       CFILE_ASSIGN_OR_RETURN(const size_t in_block, reader.Enter(rows));
       CFILE_ASSIGN_OR_RETURN(const size_t read, reader.Read(rows.Part(0, in_block), batch_));
-      if (has_levels) {
-        const auto& levels = std::get<LevelBatch<T>>(batch_);
-        CFILE_RETURN_IF_ERROR(
-            writer.AppendLevels<T>(column, levels.repetition, levels.definition, levels.values));
-      } else {
-        CFILE_RETURN_IF_ERROR(AppendBatch(writer, column, std::get<Batch<T>>(batch_)));
-      }
+      CFILE_RETURN_IF_ERROR(has_levels ? Append(writer, column, batch_.levels)
+                                       : Append(writer, column, batch_.rows));
       first += read;
       count -= read;
     }
@@ -271,37 +266,35 @@ class Compaction {
 
   absl::Status CopyColumn(size_t column, TableWriter& writer) {
     const ColumnSchema& schema = table_.schema().columns[column];
-    return VisitType(schema.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
-      std::vector<OpenFile> files(parts_.size());
-      for (const Run& run : runs_) {
-        OpenFile& file = files[run.part];
-        if (file.reader == nullptr && run.count > 0) {
-          CFILE_ASSIGN_OR_RETURN(const Reader reader, table_.OpenColumn(run.part, column));
-          CFILE_ASSIGN_OR_RETURN(file.reader, internal::NewRowReader<T>(reader));
-          if (copies_) {
-            CFILE_ASSIGN_OR_RETURN(
-                file.copier, internal::BlockCopier::Create(
-                                 reader, schema, column == sort_column_,
-                                 internal::TableWriterAccess::Column(writer, column), copied_));
-          }
+    std::vector<OpenFile> files(parts_.size());
+    for (const Run& run : runs_) {
+      OpenFile& file = files[run.part];
+      if (file.reader == nullptr && run.count > 0) {
+        CFILE_ASSIGN_OR_RETURN(const Reader reader, table_.OpenColumn(run.part, column));
+        CFILE_ASSIGN_OR_RETURN(file.reader, internal::NewRowReader(reader));
+        if (copies_) {
+          CFILE_ASSIGN_OR_RETURN(file.copier,
+                                 internal::BlockCopier::Create(
+                                     reader, schema, column == sort_column_,
+                                     internal::TableWriterAccess::Column(writer, column), copied_));
         }
-        const uint64_t end = run.begin + run.count;
-        for (uint64_t row = run.begin; row < end;) {
-          uint64_t count = end - row;
-          if (file.copier != nullptr) {
-            CFILE_ASSIGN_OR_RETURN(const auto copied, file.copier->Copy(row, end));
-            row += copied.copied_rows;
-            count = copied.rows_to_write;
-          }
-          CFILE_RETURN_IF_ERROR(
-              WriteRows<T>(column, schema.has_levels(), row, count, *file.reader, writer));
-          row += count;
-        }
-        // Frees the block of a part that was read to its end.
-        if (end == parts_[run.part].num_rows) file = {};
       }
-      return absl::OkStatus();
-    });
+      const uint64_t end = run.begin + run.count;
+      for (uint64_t row = run.begin; row < end;) {
+        uint64_t count = end - row;
+        if (file.copier != nullptr) {
+          CFILE_ASSIGN_OR_RETURN(const auto copied, file.copier->Copy(row, end));
+          row += copied.copied_rows;
+          count = copied.rows_to_write;
+        }
+        CFILE_RETURN_IF_ERROR(
+            WriteRows(column, schema.has_levels(), row, count, *file.reader, writer));
+        row += count;
+      }
+      // Frees the block of a part that was read to its end.
+      if (end == parts_[run.part].num_rows) file = {};
+    }
+    return absl::OkStatus();
   }
 
   const TableReader& table_;
@@ -390,16 +383,25 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeP
   return compaction.Write(sort_column, to);
 }
 
-template <typename T, typename>
-absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T& key,
-                           std::span<const WriterOptions> options) {
+// DropRowsBelow for a key of a C++ type. `holds_type`: HoldsType of this C++ type.
+static absl::Status DropBelow(const TableLocation& location, size_t column, const void* low_key,
+                              bool (*holds_type)(const ColumnType& type),
+                              std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
   CFILE_ASSERT(column < table.schema().columns.size() || column == table.schema().key_index());
-  if (!encodings::IsKey(key))
+  const ColumnType type = TypeOf(table.schema(), column);
+  // Another program may have widened the column since the caller has opened the table.
+  if (!holds_type(type)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(table.directory(), ": the column holds ", type.ToString(),
+                     ", with which a value of this C++ type cannot be compared"));
+  }
+  const KeyRef key{low_key, type.physical()};
+  if (!internal::IsKey(key))
     return absl::InvalidArgumentError(absl::StrCat(table.directory(), ": NaN cannot be a key"));
-  const T first_key = encodings::FirstEqualKey(key);
+  const void* const first_key = internal::FirstEqualKey(key);
   std::string low;
-  internal::AppendKey<T>(first_key, low);
+  internal::AppendKey(KeyRef{first_key, key.type}, low);
   std::vector<BlockStatistics> bounds;
   std::vector<bool> chosen;
   for (size_t part = 0; part < table.num_parts(); ++part) {
@@ -428,8 +430,15 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
   CFILE_ASSIGN_OR_RETURN(const auto each,
                          internal::OptionsOfNewPart(table, chosen, column, options));
   CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(location, table, names, each));
-  CFILE_RETURN_IF_ERROR(compaction.WriteSorted(column, &first_key, writer));
+  CFILE_RETURN_IF_ERROR(compaction.WriteSorted(column, first_key, writer));
   return writer.Finish();
+}
+
+template <typename T, typename>
+absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T& key,
+                           std::span<const WriterOptions> options) {
+  return DropBelow(
+      location, column, &key, [](const ColumnType& type) { return HoldsType<T>(type); }, options);
 }
 
 #define CFILE_INSTANTIATE(T)                                                     \

@@ -15,10 +15,9 @@
 
 namespace cfile {
 
-template <typename T>
-class TableCursor<T>::Impl {
+class CFILE_HIDDEN internal::TableValues {
  public:
-  Impl(std::shared_ptr<const TableReader::Impl> table, size_t column)
+  TableValues(std::shared_ptr<const TableReader::Impl> table, size_t column)
       : table_(std::move(table)),
         column_(column),
         cursor_(table_, column),
@@ -40,38 +39,38 @@ class TableCursor<T>::Impl {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<Batch<T>> Next(size_t max_rows) {
+  absl::StatusOr<AnyBatch> Next(size_t max_rows) {
     const uint64_t left = range_.end - std::min(ordinal_, range_.end);
-    if (left == 0) return Batch<T>{.first_ordinal = ordinal_};
+    if (left == 0) return AnyBatch{.first_ordinal = ordinal_};
     // At the end of a part, At opens the next part that has rows.
-    CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.At(ordinal_));
-    CFILE_ASSIGN_OR_RETURN(Batch<T> batch,
+    CFILE_ASSIGN_OR_RETURN(ValueCursor* const cursor, cursor_.At(ordinal_));
+    CFILE_ASSIGN_OR_RETURN(AnyBatch batch,
                            cursor->Next(static_cast<size_t>(std::min<uint64_t>(max_rows, left))));
     batch.first_ordinal += cursor_.first_ordinal();
     ordinal_ += batch.size();
     return batch;
   }
 
-  absl::StatusOr<Batch<T>> Previous(size_t max_rows) {
+  absl::StatusOr<AnyBatch> Previous(size_t max_rows) {
     CFILE_ASSERT(max_rows > 0);
-    if (ordinal_ <= range_.begin) return Batch<T>{.first_ordinal = ordinal_};
-    CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.AtEndOf(ordinal_ - 1));
+    if (ordinal_ <= range_.begin) return AnyBatch{.first_ordinal = ordinal_};
+    CFILE_ASSIGN_OR_RETURN(ValueCursor* const cursor, cursor_.AtEndOf(ordinal_ - 1));
     const uint64_t rows = std::min<uint64_t>(max_rows, ordinal_ - range_.begin);
-    CFILE_ASSIGN_OR_RETURN(Batch<T> batch, cursor->Previous(static_cast<size_t>(rows)));
+    CFILE_ASSIGN_OR_RETURN(AnyBatch batch, cursor->Previous(static_cast<size_t>(rows)));
     batch.first_ordinal += cursor_.first_ordinal();
     ordinal_ = batch.first_ordinal;
     return batch;
   }
 
-  absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
+  absl::StatusOr<AnyBatch> Get(uint64_t ordinal) {
     if (ordinal >= table_->num_rows()) return cursor_.OutOfRange(ordinal);
-    CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.EnterPartOf(ordinal));
-    CFILE_ASSIGN_OR_RETURN(std::optional<T> value, cursor->Get(ordinal - cursor_.first_ordinal()));
+    CFILE_ASSIGN_OR_RETURN(ValueCursor* const cursor, cursor_.EnterPartOf(ordinal));
+    CFILE_ASSIGN_OR_RETURN(const AnyBatch value, cursor->Get(ordinal - cursor_.first_ordinal()));
     MoveTo(ordinal + 1, AllRows());
     return value;
   }
 
-  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
+  absl::Status Take(std::span<const uint64_t> ordinals, OwnedValues& out) {
     // By the first row of the part: the part, and the indices in `ordinals` of its rows.
     std::map<uint64_t, std::pair<internal::ManifestPart, std::vector<size_t>>> parts;
     for (size_t i = 0; i < ordinals.size(); ++i) {
@@ -91,51 +90,43 @@ class TableCursor<T>::Impl {
     std::vector<uint64_t> first_rows;
     for (const auto& [first_ordinal, chosen] : parts) first_rows.push_back(first_ordinal);
     internal::FilesAhead files(*table_, column_, first_rows);
-    OwnedBatch<T> taken;
+    OwnedValues taken(out.lane());
     std::vector<uint64_t> in_part;
     for (const auto& [first_ordinal, chosen] : parts) {
       const auto& [part, indices] = chosen;
       in_part.clear();
       for (const size_t i : indices) in_part.push_back(ordinals[i] - first_ordinal);
       if (!one_part) files.EnterPart();
-      CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(part));
+      CFILE_ASSIGN_OR_RETURN(ValueCursor* const cursor, cursor_.Enter(part));
       CFILE_RETURN_IF_ERROR(cursor->Take(in_part, one_part ? out : taken));
       if (one_part) break;
-      const Batch<T> batch = taken.batch();
-      for (size_t i = 0; i < indices.size(); ++i) {
-        if (batch.IsValid(i)) {
-          out.Set(indices[i], batch.values[i]);
-        } else {
-          out.SetNull(indices[i]);
-        }
-      }
+      out.SetEach(taken.batch(), [&](size_t i) { return indices[i]; });
     }
     MoveTo(cursor_.row(), AllRows());
     return absl::OkStatus();
   }
 
-  absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
+  absl::StatusOr<KeyPosition> SeekToKey(const void* key) {
     CFILE_ASSIGN_OR_RETURN(const KeyPosition position, search_.Find(key));
     MoveTo(position.ordinal, AllRows());
     return position;
   }
 
-  absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
+  absl::Status SeekMany(encodings::ValueSpan keys, std::span<KeyPosition> positions) {
     CFILE_RETURN_IF_ERROR(search_.FindMany(keys, positions));
     MoveTo(cursor_.row(), AllRows());
     return absl::OkStatus();
   }
 
-  absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
-                                              const std::optional<T>& high) {
+  absl::StatusOr<OrdinalRange> SeekToKeyRange(const void* low, const void* high) {
     CFILE_RETURN_IF_ERROR(search_.CheckRangesAreConsecutive());
     OrdinalRange range = AllRows();
-    if (high) {
-      CFILE_ASSIGN_OR_RETURN(const KeyPosition end, search_.Find(*high));
+    if (high != nullptr) {
+      CFILE_ASSIGN_OR_RETURN(const KeyPosition end, search_.Find(high));
       range.end = end.ordinal;
     }
-    if (low) {
-      CFILE_ASSIGN_OR_RETURN(const KeyPosition begin, search_.Find(*low));
+    if (low != nullptr) {
+      CFILE_ASSIGN_OR_RETURN(const KeyPosition begin, search_.Find(low));
       range.begin = std::min(begin.ordinal, range.end);
     } else {
       CFILE_RETURN_IF_ERROR(cursor_.SeekTo(0));
@@ -144,8 +135,8 @@ class TableCursor<T>::Impl {
     return range;
   }
 
-  absl::StatusOr<std::unique_ptr<Impl>> Clone() const {
-    auto clone = std::make_unique<Impl>(table_, column_);
+  absl::StatusOr<std::unique_ptr<TableValues>> Clone() const {
+    auto clone = std::make_unique<TableValues>(table_, column_);
     CFILE_RETURN_IF_ERROR(clone->cursor_.SeekToPlaceOf(cursor_));
     clone->MoveTo(ordinal_, range_);
     return clone;
@@ -165,19 +156,20 @@ class TableCursor<T>::Impl {
   uint64_t ordinal_ = 0;
   OrdinalRange range_ = AllRows();  // Next and Previous stay in it
   // May be at another row than ordinal_, for example after an error.
-  internal::PartCursor<Cursor<T>, TableReader::Impl> cursor_;
-  internal::KeySearch<T, TableReader::Impl> search_;
+  PartCursor<ValueCursor, TableReader::Impl> cursor_;
+  KeySearch<TableReader::Impl> search_;
 };
 
 template <typename T>
 absl::StatusOr<TableCursor<T>> TableReader::NewCursor(size_t column) const {
   CFILE_ASSERT(column < impl_->columns().size());
   CFILE_RETURN_IF_ERROR(impl_->CheckHoldsValues<T>(column));
-  return TableCursor<T>(std::make_unique<typename TableCursor<T>::Impl>(impl_, column));
+  return TableCursor<T>(std::make_unique<internal::TableValues>(impl_, column));
 }
 
 template <typename T>
-TableCursor<T>::TableCursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TableCursor<T>::TableCursor(std::unique_ptr<internal::TableValues> cursor)
+    : impl_(std::move(cursor)) {}
 template <typename T>
 TableCursor<T>::TableCursor(TableCursor&&) noexcept = default;
 template <typename T>
@@ -195,11 +187,13 @@ absl::Status TableCursor<T>::SeekToRange(const OrdinalRange& range) {
 }
 template <typename T>
 absl::StatusOr<Batch<T>> TableCursor<T>::Next(size_t max_rows) {
-  return impl_->Next(max_rows);
+  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Next(max_rows));
+  return batch.As<T>();
 }
 template <typename T>
 absl::StatusOr<std::optional<T>> TableCursor<T>::Get(uint64_t ordinal) {
-  return impl_->Get(ordinal);
+  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Get(ordinal));
+  return batch.IsValid(0) ? std::optional<T>(*static_cast<const T*>(batch.values)) : std::nullopt;
 }
 template <typename T>
 uint64_t TableCursor<T>::ordinal() const {
@@ -207,15 +201,17 @@ uint64_t TableCursor<T>::ordinal() const {
 }
 template <typename T>
 absl::StatusOr<Batch<T>> TableCursor<T>::Previous(size_t max_rows) {
-  return impl_->Previous(max_rows);
+  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Previous(max_rows));
+  return batch.As<T>();
 }
 template <typename T>
 absl::Status TableCursor<T>::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
-  return impl_->Take(ordinals, out);
+  return impl_->Take(ordinals, out.untyped());
 }
 template <typename T>
 absl::StatusOr<KeyPosition> TableCursor<T>::SeekToKey(const T& key) {
-  return impl_->SeekToKey(key);
+  const T copy = key;  // `key` may lie in the last batch, whose memory the search uses
+  return impl_->SeekToKey(&copy);
 }
 template <typename T>
 absl::Status TableCursor<T>::SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
@@ -224,7 +220,7 @@ absl::Status TableCursor<T>::SeekMany(std::span<const T> keys, std::span<KeyPosi
 template <typename T>
 absl::StatusOr<OrdinalRange> TableCursor<T>::SeekToKeyRange(const std::optional<T>& low,
                                                             const std::optional<T>& high) {
-  return impl_->SeekToKeyRange(low, high);
+  return impl_->SeekToKeyRange(low ? &*low : nullptr, high ? &*high : nullptr);
 }
 template <typename T>
 absl::StatusOr<TableCursor<T>> TableCursor<T>::Clone() const {

@@ -10,10 +10,9 @@
 
 namespace cfile {
 
-template <typename T>
-class TableLevelCursor<T>::Impl {
+class CFILE_HIDDEN internal::TableLevels {
  public:
-  Impl(std::shared_ptr<const TableReader::Impl> table, size_t column)
+  TableLevels(std::shared_ptr<const TableReader::Impl> table, size_t column)
       : num_rows_(table->num_rows()), cursor_(std::move(table), column) {}
 
   uint64_t record() const { return record_; }
@@ -25,10 +24,10 @@ class TableLevelCursor<T>::Impl {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<LevelBatch<T>> Next(size_t max_records) {
-    if (record_ == num_rows_) return LevelBatch<T>{.first_record = record_};
-    CFILE_ASSIGN_OR_RETURN(LevelCursor<T>* const cursor, cursor_.At(record_));
-    CFILE_ASSIGN_OR_RETURN(LevelBatch<T> batch, cursor->Next(max_records));
+  absl::StatusOr<AnyLevelBatch> Next(size_t max_records) {
+    if (record_ == num_rows_) return AnyLevelBatch{.first_record = record_};
+    CFILE_ASSIGN_OR_RETURN(LevelFileCursor* const cursor, cursor_.At(record_));
+    CFILE_ASSIGN_OR_RETURN(AnyLevelBatch batch, cursor->Next(max_records));
     batch.first_record += cursor_.first_ordinal();
     record_ += batch.num_records;
     return batch;
@@ -36,20 +35,22 @@ class TableLevelCursor<T>::Impl {
 
  private:
   const uint64_t num_rows_;
-  internal::PartCursor<LevelCursor<T>, TableReader::Impl> cursor_;
+  PartCursor<LevelFileCursor, TableReader::Impl> cursor_;
   uint64_t record_ = 0;
 };
 
 template <typename T>
 absl::StatusOr<TableLevelCursor<T>> TableReader::NewLevelCursor(size_t column) const {
   CFILE_ASSERT(column < schema().columns.size());
-  auto impl = std::make_unique<typename TableLevelCursor<T>::Impl>(impl_, column);
+  CFILE_RETURN_IF_ERROR(impl_->CheckHoldsType<T>(column));
+  auto impl = std::make_unique<internal::TableLevels>(impl_, column);
   CFILE_RETURN_IF_ERROR(impl->Begin());
   return TableLevelCursor<T>(std::move(impl));
 }
 
 template <typename T>
-TableLevelCursor<T>::TableLevelCursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TableLevelCursor<T>::TableLevelCursor(std::unique_ptr<internal::TableLevels> cursor)
+    : impl_(std::move(cursor)) {}
 template <typename T>
 TableLevelCursor<T>::TableLevelCursor(TableLevelCursor&&) noexcept = default;
 template <typename T>
@@ -62,7 +63,8 @@ absl::Status TableLevelCursor<T>::SeekToRecord(uint64_t record) {
 }
 template <typename T>
 absl::StatusOr<LevelBatch<T>> TableLevelCursor<T>::Next(size_t max_records) {
-  return impl_->Next(max_records);
+  CFILE_ASSIGN_OR_RETURN(const internal::AnyLevelBatch batch, impl_->Next(max_records));
+  return batch.As<T>();
 }
 template <typename T>
 uint64_t TableLevelCursor<T>::record() const {

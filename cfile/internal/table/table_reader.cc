@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/commit/part_copy.h"
 #include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/read/split_rows.h"
 #include "cfile/internal/table/compound_key_check.h"
@@ -121,6 +122,21 @@ VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
     }
   }
   if (column == schema().key_index()) impl_->CompareKeys(*found, *reader, report);
+  return report;
+}
+
+VerifyReport TableReader::VerifyCopy(size_t part) const {
+  VerifyReport report;
+  const absl::StatusOr<ManifestPart> found = impl_->Part(part);
+  absl::Status status = found.status();
+  if (found.ok() && !found->part->order.empty()) {
+    const std::string& folder = found->part->directory;
+    // A web server cannot list files.
+    const auto files = impl_->storage().List(folder);
+    if (!files.ok() || files->empty()) return report;
+    status = internal::ReadCopies(impl_->storage(), folder, impl_->options()).status();
+  }
+  if (!status.ok()) report.Add({.status = status});
   return report;
 }
 

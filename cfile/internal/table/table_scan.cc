@@ -26,6 +26,7 @@ namespace cfile {
 class internal::ColumnBatches {
  public:
   std::vector<ColumnBatch> columns;
+  std::vector<const ColumnSchema*> schemas;  // of `columns`
 };
 
 using internal::BoundFilter;
@@ -71,6 +72,8 @@ class TableScan::Impl {
         reads_all_(range_.size() < source_->num_rows() && range_.size() <= left_),
         parts_(*source_, filter_, columns_, range_, reverse_, reads_all_, counters_) {
     batches_.columns.resize(columns_.size());
+    for (const size_t column : columns_)
+      batches_.schemas.push_back(&source_->schema().columns[column]);
     counters_.blocks_read.resize(columns_.size());
     internal::NameConditions(filter_, source_->schema(), counters_.conditions);
   }
@@ -365,13 +368,9 @@ class TableScan::Impl {
     while (readers.size() < columns_.size()) {
       const size_t column = columns_[readers.size()];
       CFILE_ASSIGN_OR_RETURN(const Reader file, source_->OpenColumn(part.part, column));
-      const ColumnType& type = source_->schema().columns[column].type;
-      CFILE_RETURN_IF_ERROR(VisitType(type, [&]<typename T>(std::type_identity<T>) {
-        CFILE_ASSIGN_OR_RETURN(auto reader, internal::NewRowReader<T>(file));
-        if (!sinks_.empty()) reader->SetSink(sinks_[readers.size()]);
-        readers.push_back(std::move(reader));
-        return absl::OkStatus();
-      }));
+      CFILE_ASSIGN_OR_RETURN(auto reader, internal::NewRowReader(file));
+      if (!sinks_.empty()) reader->SetSink(sinks_[readers.size()]);
+      readers.push_back(std::move(reader));
     }
     return absl::OkStatus();
   }
@@ -410,16 +409,18 @@ class TableScan::Impl {
 };
 
 template <typename T, typename>
-const Batch<T>& TableBatch::column(size_t column) const {
+Batch<T> TableBatch::column(size_t column) const {
   CFILE_ASSERT(columns_ != nullptr && column < columns_->columns.size());
-  CFILE_ASSERT(std::holds_alternative<Batch<T>>(columns_->columns[column]));
-  return std::get<Batch<T>>(columns_->columns[column]);
+  CFILE_ASSERT(HoldsType<T>(columns_->schemas[column]->type) &&
+               !columns_->schemas[column]->has_levels());
+  return columns_->columns[column].rows.As<T>();
 }
 template <typename T, typename>
-const LevelBatch<T>& TableBatch::levels(size_t column) const {
+LevelBatch<T> TableBatch::levels(size_t column) const {
   CFILE_ASSERT(columns_ != nullptr && column < columns_->columns.size());
-  CFILE_ASSERT(std::holds_alternative<LevelBatch<T>>(columns_->columns[column]));
-  return std::get<LevelBatch<T>>(columns_->columns[column]);
+  CFILE_ASSERT(HoldsType<T>(columns_->schemas[column]->type) &&
+               columns_->schemas[column]->has_levels());
+  return columns_->columns[column].levels.As<T>();
 }
 
 TableScan::TableScan(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -463,9 +464,9 @@ absl::StatusOr<TableScan> NewTableScan(const Reader& reader, const TableScanOpti
   return TableScan(std::move(scan));
 }
 
-#define CFILE_INSTANTIATE(T)                                    \
-  template const Batch<T>& TableBatch::column<T>(size_t) const; \
-  template const LevelBatch<T>& TableBatch::levels<T>(size_t) const;
+#define CFILE_INSTANTIATE(T)                             \
+  template Batch<T> TableBatch::column<T>(size_t) const; \
+  template LevelBatch<T> TableBatch::levels<T>(size_t) const;
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

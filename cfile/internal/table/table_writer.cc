@@ -17,19 +17,19 @@
 #include "cfile/internal/write/sticky_status.h"
 #include "cfile/reader.h"
 #include "cfile/storage.h"
-#include "cfile/writer.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
 namespace {
 
+using internal::AnyBatch;
+using internal::AnyLevelBatch;
 using internal::ColumnWriter;
 using internal::Manifest;
 using internal::NewParts;
 using internal::Publication;
 using internal::TablePart;
-using internal::TypedColumnWriter;
 
 }  // namespace
 
@@ -105,8 +105,14 @@ class TableWriter::Impl {
     if (found.missing) return internal::NoSuchPart(now, *found.missing);
     new_.replaced_parts = std::move(found.parts);
     for (const TablePart& part : new_.replaced_parts) new_.replaced.push_back(part.directory);
-    new_.schema = now.root().schema;
-    new_.identities = now.root().identities;
+    return Begin(now.root().schema, now.root().identities, options);
+  }
+
+  absl::Status Begin(const Schema& schema, std::optional<internal::ColumnIdentities> identities,
+                     std::span<const WriterOptions> options) {
+    SetLimit(options);
+    new_.schema = schema;
+    new_.identities = std::move(identities);
     return BeginPart(options);
   }
 
@@ -118,6 +124,13 @@ class TableWriter::Impl {
       // Only files of the new parts can be missing.
       return absl::IsNotFound(status) ? Removed(new_.parts.back().directory) : status;
     });
+  }
+
+  absl::StatusOr<std::vector<TablePart>> Complete() {
+    CFILE_RETURN_IF_ERROR(CheckColumns());
+    CFILE_RETURN_IF_ERROR(finished_.Finish([&] { return CompletePart(); }));
+    publication_ = Publication::kUnknown;  // the caller publishes the parts
+    return new_.parts;
   }
 
   absl::StatusOr<std::string> FinishPrepared() {
@@ -154,37 +167,37 @@ class TableWriter::Impl {
   const std::vector<std::unique_ptr<ColumnWriter>>& columns() const { return columns_; }
   const std::vector<ColumnTotals>& complete_totals() const { return complete_totals_; }
 
-  // Returns the writer of a column without levels that holds T.
-  template <typename T>
-  absl::StatusOr<Writer<T>*> WriterOf(size_t i) {
-    CFILE_RETURN_IF_ERROR(CheckType<T>(i));
-    if (stored_[i].has_levels()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          name(), ": column ", stored_[i].name, " has levels: append to it with AppendLevels"));
-    }
-    return &static_cast<TypedColumnWriter<Writer<T>>&>(*columns_[i]).writer();
+  // `holds_type`: whether the column holds the caller's C++ type, of which the values are.
+  absl::Status Append(size_t i, bool holds_type, const AnyBatch& rows) {
+    CFILE_RETURN_IF_ERROR(CheckType(i, holds_type));
+    if (!stored_[i].has_levels()) return columns_[i]->writer().Append(rows);
+    return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", stored_[i].name,
+                                                   " has levels: append to it with AppendLevels"));
   }
 
-  template <typename T>
-  absl::Status AppendLevels(size_t i, std::span<const uint16_t> repetition,
-                            std::span<const uint16_t> definition, std::span<const T> values) {
-    CFILE_RETURN_IF_ERROR(CheckType<T>(i));
-    if (stored_[i].has_levels()) {
-      return static_cast<TypedColumnWriter<LevelWriter<T>>&>(*columns_[i])
-          .writer()
-          .Append(repetition, definition, values);
-    }
-    if (!repetition.empty() || (!stored_[i].nullable && !definition.empty())) {
+  absl::Status Append(size_t i, bool holds_type, const AnyLevelBatch& entries) {
+    CFILE_RETURN_IF_ERROR(CheckType(i, holds_type));
+    internal::AnyWriter& writer = columns_[i]->writer();
+    if (stored_[i].has_levels()) return writer.Append(entries);
+    if (!entries.repetition.empty() || (!stored_[i].nullable && !entries.definition.empty())) {
       return absl::InvalidArgumentError(
           absl::StrCat(name(), ": column ", stored_[i].name,
                        stored_[i].nullable ? " has no repetition levels" : " has no levels"));
     }
-    Writer<T>& writer = static_cast<TypedColumnWriter<Writer<T>>&>(*columns_[i]).writer();
-    const bool no_nulls = definition.size() == values.size() &&
-                          std::all_of(definition.begin(), definition.end(),
+    const bool no_nulls = entries.definition.size() == entries.values.count &&
+                          std::all_of(entries.definition.begin(), entries.definition.end(),
                                       [](uint16_t level) { return level == 1; });
-    return no_nulls || !stored_[i].nullable ? writer.Append(values)
-                                            : internal::AppendDefined(writer, definition, values);
+    if (no_nulls || !stored_[i].nullable)
+      return writer.Append(AnyBatch{.values = entries.values.data, .count = entries.values.count});
+    return internal::AppendDefined(writer, encodings::LaneOf(stored_[i].type.physical()),
+                                   entries.definition, entries.values);
+  }
+
+  // Whether column `i` holds T.
+  template <typename T>
+  bool Holds(size_t i) const {
+    CFILE_ASSERT(i < columns_.size());
+    return HoldsType<T>(stored_[i].type);
   }
 
  private:
@@ -192,18 +205,18 @@ class TableWriter::Impl {
   absl::Status CheckColumns() {
     CFILE_RETURN_IF_ERROR(finished_.status());
     for (const std::unique_ptr<ColumnWriter>& column : columns_) {
-      CFILE_RETURN_IF_ERROR(column->status());
+      CFILE_RETURN_IF_ERROR(column->writer().status());
     }
-    derives_keys_ = schema().key_index() && columns_.back()->totals().num_rows == 0;
+    derives_keys_ = schema().key_index() && columns_.back()->writer().totals().num_rows == 0;
     for (size_t i = 1; i < columns_.size() - derives_keys_; ++i) {
-      if (columns_[i]->totals().num_rows != columns_[0]->totals().num_rows) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(name(), ": expected columns of equal length, found ",
-                         columns_[0]->totals().num_rows, " rows in ", stored_[0].name, " and ",
-                         columns_[i]->totals().num_rows, " in ", stored_[i].name));
+      if (columns_[i]->writer().totals().num_rows != columns_[0]->writer().totals().num_rows) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            name(), ": expected columns of equal length, found ",
+            columns_[0]->writer().totals().num_rows, " rows in ", stored_[0].name, " and ",
+            columns_[i]->writer().totals().num_rows, " in ", stored_[i].name));
       }
     }
-    part_.num_rows = columns_[0]->totals().num_rows;
+    part_.num_rows = columns_[0]->writer().totals().num_rows;
     return absl::OkStatus();
   }
 
@@ -213,7 +226,7 @@ class TableWriter::Impl {
     // Only files of this part can be missing.
     if (absl::IsNotFound(status)) return Removed(part_.directory);
     CFILE_RETURN_IF_ERROR(status);
-    for (const auto& column : columns_) complete_totals_.push_back(column->totals());
+    for (const auto& column : columns_) complete_totals_.push_back(column->writer().totals());
     new_.parts.push_back(part_);
     part_ = {};
     return absl::OkStatus();
@@ -223,11 +236,9 @@ class TableWriter::Impl {
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
   }
 
-  template <typename T>
-  absl::Status CheckType(size_t i) const {
-    CFILE_ASSERT(i < columns_.size());
+  absl::Status CheckType(size_t i, bool holds_type) const {
     const ColumnSchema& column = stored_[i];
-    if (HoldsType<T>(column.type)) return absl::OkStatus();
+    if (holds_type) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(name(), ": column ", column.name, " holds ", column.type.ToString(),
                      ", to which values of this C++ type cannot be appended"));
@@ -276,9 +287,9 @@ class TableWriter::Impl {
   // Makes the compound keys from the key columns, which are finished.
   absl::Status DeriveKeys() {
     CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
-    CFILE_ASSIGN_OR_RETURN(auto* const writer, WriterOf<std::string_view>(*schema().key_index()));
-    return internal::Named(
-        internal::AppendKeys(schema().key_types(), columns, part_.num_rows, *writer), name());
+    return internal::Named(internal::AppendKeys(schema().key_types(), columns, part_.num_rows,
+                                                columns_[*schema().key_index()]->writer()),
+                           name());
   }
 
   absl::StatusOr<std::vector<Reader>> OpenKeyColumns() const {
@@ -329,13 +340,25 @@ class TableWriter::Impl {
   bool derives_keys_ = false;  // the caller has appended no compound keys
 };
 
-internal::ColumnWriter& internal::TableWriterAccess::Column(TableWriter& writer, size_t column) {
+internal::AnyWriter& internal::TableWriterAccess::Column(TableWriter& writer, size_t column) {
   CFILE_ASSERT(column < writer.impl_->columns().size());
-  return *writer.impl_->columns()[column];
+  return writer.impl_->columns()[column]->writer();
 }
 
 absl::Status internal::TableWriterAccess::NextPart(TableWriter& writer) {
   return writer.impl_->NextPart();
+}
+
+absl::StatusOr<TableWriter> internal::TableWriterAccess::Begin(
+    std::shared_ptr<Storage> storage, const Schema& schema, const ColumnIdentities& identities,
+    std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<TableWriter::Impl>(std::move(storage));
+  CFILE_RETURN_IF_ERROR(impl->Begin(schema, identities, options));
+  return TableWriter(std::move(impl));
+}
+
+absl::StatusOr<std::vector<TablePart>> internal::TableWriterAccess::Complete(TableWriter& writer) {
+  return writer.impl_->Complete();
 }
 
 std::span<const ColumnTotals> internal::TableWriterAccess::CompleteTotals(
@@ -390,33 +413,39 @@ const Schema& TableWriter::schema() const { return impl_->schema(); }
 
 template <typename T, typename>
 absl::Status TableWriter::Append(size_t column, std::span<const T> values) {
-  CFILE_ASSIGN_OR_RETURN(Writer<T>* const writer, impl_->WriterOf<T>(column));
-  return writer->Append(values);
+  return impl_->Append(column, impl_->Holds<T>(column),
+                       AnyBatch{.values = values.data(), .count = values.size()});
 }
 
 template <typename T, typename>
 absl::Status TableWriter::Append(size_t column, std::span<const T> values,
                                  std::span<const uint8_t> validity) {
-  CFILE_ASSIGN_OR_RETURN(Writer<T>* const writer, impl_->WriterOf<T>(column));
-  return writer->Append(values, validity);
+  CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
+  return impl_->Append(
+      column, impl_->Holds<T>(column),
+      AnyBatch{.values = values.data(), .count = values.size(), .validity = validity.data()});
 }
 
 template <typename T, typename>
 absl::Status TableWriter::AppendLevels(size_t column, std::span<const uint16_t> repetition,
                                        std::span<const uint16_t> definition,
                                        std::span<const T> values) {
-  return impl_->AppendLevels(column, repetition, definition, values);
+  return impl_->Append(
+      column, impl_->Holds<T>(column),
+      AnyLevelBatch{.repetition = repetition, .definition = definition, .values = values});
 }
 
 absl::Status TableWriter::Finish() { return impl_->Finish(); }
 
 absl::StatusOr<std::string> TableWriter::FinishPrepared() { return impl_->FinishPrepared(); }
 
-ColumnTotals TableWriter::totals(size_t column) const { return impl_->column(column).totals(); }
+ColumnTotals TableWriter::totals(size_t column) const {
+  return impl_->column(column).writer().totals();
+}
 
 size_t TableWriter::memory_usage_bytes() const {
   size_t bytes = 0;
-  for (const auto& column : impl_->columns()) bytes += column->memory_usage_bytes();
+  for (const auto& column : impl_->columns()) bytes += column->writer().memory_usage_bytes();
   return bytes;
 }
 

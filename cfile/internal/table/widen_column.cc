@@ -1,13 +1,18 @@
-// Gives a column of a table a wider type, which holds all values of the old type.
+// Gives columns of a table wider types or nulls, and appends rows in the same commit.
 #include "cfile/table_columns.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/batch.h"
 #include "cfile/compound_key.h"
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/format/metadata_keys.h"
@@ -22,18 +27,24 @@
 namespace cfile {
 namespace {
 
+using internal::AnyBatch;
+using internal::AnyWriter;
 using internal::ColumnChange;
 using internal::ColumnWriter;
 using internal::TableColumns;
-using internal::TypedColumnWriter;
 
 template <typename T>
 inline constexpr bool kIsSigned = static_cast<T>(-1) < static_cast<T>(0);
 
-// True if To has all values of From, and the order of the memcmp forms is the same.
+// True if the values of From may be copied to To, and the order of the memcmp forms is the same.
+// For integers and double, this is true of exact values only (IsExact).
 template <typename From, typename To>
 constexpr bool Holds() {
-  if constexpr (kIsInteger<From> && kIsInteger<To>) {
+  if constexpr (std::is_same_v<From, bool> || std::is_same_v<To, bool>) {
+    return std::is_same_v<From, To>;
+  } else if constexpr (kIsInteger<From> && std::is_same_v<To, double>) {
+    return sizeof(From) <= sizeof(int64_t);
+  } else if constexpr (kIsInteger<From> && kIsInteger<To>) {
     return kIsSigned<From> == kIsSigned<To> ? sizeof(From) <= sizeof(To)
                                             : kIsSigned<To> && sizeof(From) < sizeof(To);
   } else {
@@ -42,24 +53,25 @@ constexpr bool Holds() {
 }
 
 // Calls visit(std::type_identity<From>{}, std::type_identity<To>{}).
-// Precondition: IsWider(from, to) is true.
+// Precondition: IsStorable(from, to) is true.
 template <typename Visitor>
 absl::Status VisitTypes(const ColumnType& from, const ColumnType& to, Visitor visit) {
   return VisitType(from, [&]<typename From>(std::type_identity<From> type) {
     return VisitType(to, [&]<typename To>(std::type_identity<To> wider) -> absl::Status {
-      if constexpr (Holds<From, To>() && !std::is_same_v<From, bool>) return visit(type, wider);
+      if constexpr (Holds<From, To>()) return visit(type, wider);
       return absl::InternalError("not a wider type");
     });
   });
 }
 
+// True for an integer type without parameters. A decimal's precision is such a parameter.
+bool IsPlainInteger(const ColumnType& type) {
+  return type == ColumnType{.data_type = type.data_type} &&
+         (type.data_type <= DataType::kInt64 || type.data_type == DataType::kInt128);
+}
+
 bool IsWider(const ColumnType& from, const ColumnType& to) {
-  // True for an integer type without parameters. A decimal's precision is such a parameter.
-  const auto is_plain = [](const ColumnType& type) {
-    return type == ColumnType{.data_type = type.data_type} &&
-           (type.data_type <= DataType::kInt64 || type.data_type == DataType::kInt128);
-  };
-  if (is_plain(from) && is_plain(to)) {
+  if (IsPlainInteger(from) && IsPlainInteger(to)) {
     return from != to && VisitType(from, [&]<typename From>(std::type_identity<From>) {
              return VisitType(
                  to, []<typename To>(std::type_identity<To>) { return Holds<From, To>(); });
@@ -72,155 +84,380 @@ bool IsWider(const ColumnType& from, const ColumnType& to) {
          (from == ColumnType::Varchar() && to == ColumnType::String());
 }
 
+bool IsExactOrWider(const ColumnType& from, const ColumnType& to) {
+  return IsWider(from, to) ||
+         (to == ColumnType::Double() && IsPlainInteger(from) && from != ColumnType::Int128());
+}
+
+// True if a column of the type `to` can get values of a column of the type `from`.
+bool IsStorable(const ColumnType& from, const ColumnType& to) {
+  return from == to || IsExactOrWider(from, to) ||
+         (from == ColumnType::String() &&
+          (to == ColumnType::Varchar() || to == ColumnType::Binary()));
+}
+
+// Returns a type for the values of both types: `old`, of the table, and `added`.
+std::optional<ColumnType> CommonType(const ColumnType& old, const ColumnType& added) {
+  if (IsStorable(added, old)) return old;
+  const auto holds_both = [&](const ColumnType& type) {
+    return type == added ? IsExactOrWider(old, added)
+                         : IsWider(old, type) && IsExactOrWider(added, type);
+  };
+  const bool has_float = old == ColumnType::Float() || added == ColumnType::Float();
+  for (const ColumnType& type :
+       {added, ColumnType::Int16(), ColumnType::Int32(), ColumnType::Int64()}) {
+    if (holds_both(type)) return type;
+  }
+  if (has_float && IsStorable(old, ColumnType::Double()) &&
+      IsStorable(added, ColumnType::Double())) {
+    return ColumnType::Double();
+  }
+  return std::nullopt;
+}
+
 template <typename From, typename To>
-absl::Status CopyValues(const Reader& reader, Writer<To>& writer) {
+constexpr bool IsExact(From value) {
+  if constexpr (kIsInteger<From> && std::is_same_v<To, double>) {
+    return static_cast<int128_t>(static_cast<double>(value)) == static_cast<int128_t>(value);
+  }
+  return true;
+}
+
+template <typename From>
+absl::Status Inexact(std::string_view column, From value) {
+  std::string text;
+  if constexpr (kIsInteger<From> && sizeof(From) == sizeof(int64_t)) text = std::to_string(value);
+  return absl::InvalidArgumentError(
+      encodings::StrCat("column ", column, ": no double is equal to ", text));
+}
+
+// `column`: the name of the column, for errors.
+template <typename From, typename To>
+absl::Status CopyValues(const Reader& reader, std::string_view column, AnyWriter& writer) {
   CFILE_ASSIGN_OR_RETURN(Cursor<From> cursor, reader.NewCursor<From>());
-  std::vector<To> wide;
+  OwnedBatch<To> wide;
   while (true) {
     CFILE_ASSIGN_OR_RETURN(const Batch<From> batch, cursor.Next(kMaxBatchRows));
     if (batch.empty()) return absl::OkStatus();
-    wide.assign(batch.values.begin(), batch.values.end());
-    CFILE_RETURN_IF_ERROR(batch.validity == nullptr
-                              ? writer.Append(std::span<const To>(wide))
-                              : writer.Append(std::span<const To>(wide),
-                                              std::span(batch.validity, (batch.size() + 7) / 8)));
+    if constexpr (std::is_same_v<From, To>) {
+      CFILE_RETURN_IF_ERROR(writer.Append(AnyBatch::Of(batch)));
+    } else {
+      wide.Reset(batch.size());
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if (!batch.IsValid(i)) {
+          wide.SetNull(i);
+        } else if (IsExact<From, To>(batch.values[i])) {
+          wide.Set(i, static_cast<To>(batch.values[i]));
+        } else {
+          return Inexact(column, batch.values[i]);
+        }
+      }
+      CFILE_RETURN_IF_ERROR(writer.Append(AnyBatch::Of(wide.batch())));
+    }
   }
 }
 
-class Widening {
+// False for nested records. Flat records have a tree of leaves.
+bool IsFlat(const Schema& schema) {
+  return !schema.tree || (schema.tree->nodes().size() == schema.columns.size() + 1 &&
+                          std::ranges::none_of(schema.columns, &ColumnSchema::has_levels));
+}
+
+// The options of the files of a column.
+using OptionsOfColumn = std::function<WriterOptions(const ColumnSchema&)>;
+
+class Evolution {
  public:
-  Widening(const TableLocation& location, const WriterOptions& options)
+  Evolution(const TableLocation& location, const OptionsOfColumn& options)
       : location_(location), options_(options), change_(location.storage()) {}
 
-  absl::Status Run(std::string_view name, const ColumnType& type) {
-    CFILE_RETURN_IF_ERROR(change_.Begin({&options_, 1}));
-    before_ = change_.before().schema;
-    CFILE_RETURN_IF_ERROR(internal::CheckFlat(change_.storage(), before_));
-    const std::optional<size_t> column = before_.Find(name);
+  absl::Status Widen(std::string_view name, const ColumnType& type) {
+    CFILE_RETURN_IF_ERROR(Begin());
+    const std::optional<size_t> column = before().Find(name);
     if (!column) return internal::NoColumn(change_.storage(), name);
-    column_ = *column;
-    CFILE_RETURN_IF_ERROR(ChangeType(type));
-    CFILE_RETURN_IF_ERROR(change_.ReadParts({column_}));
-    CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location_, ReadOptions()));
-    // The schema of `table` must be before_.
-    // If it is not, another program has changed the table meanwhile, and Commit would fail, too.
-    if (table.schema() != before_ || table.num_parts() != change_.parts().size()) {
-      return absl::AbortedError(
-          absl::StrCat(table.directory(), ": the table was changed meanwhile"));
+    CFILE_RETURN_IF_ERROR(Named(Validate(type)));
+    const ColumnType& from = before().columns[*column].type;
+    if (!IsWider(from, type)) {
+      return Error("column ", before().columns[*column].name, " holds ", from.ToString(), ", and ",
+                   type.ToString(), " is not a wider type of this kind");
     }
-    for (size_t part = 0; part < change_.parts().size(); ++part) {
-      CFILE_RETURN_IF_ERROR(WidenPart(table, part));
-    }
+    CFILE_RETURN_IF_ERROR(Change(*column, type, before().columns[*column].nullable));
+    CFILE_RETURN_IF_ERROR(UpdateTree());
+    CFILE_RETURN_IF_ERROR(Rewrite());
     return change_.Commit(after_);
   }
 
- private:
-  ReaderOptions ReadOptions() const {
-    return {.max_block_size_bytes = options_.max_block_size_bytes,
-            .max_bloom_filter_bytes = options_.max_bloom_filter_bytes,
-            .max_metadata_size_bytes = options_.max_metadata_size_bytes,
-            .max_dictionary_values = options_.max_dictionary_values,
-            .max_index_size_bytes = options_.max_index_size_bytes,
-            .max_open_files = 8};
-  }
-  bool is_key() const {
-    return std::count(before_.key_columns.begin(), before_.key_columns.end(), column_) > 0;
+  absl::StatusOr<std::vector<std::string>> Append(const TableReader& rows) {
+    CFILE_RETURN_IF_ERROR(Begin());
+    if (!IsFlat(rows.schema())) {
+      return absl::UnimplementedError(absl::StrCat(name(), ": the new rows are nested records"));
+    }
+    CFILE_RETURN_IF_ERROR(ChangeFor(rows));
+    CFILE_RETURN_IF_ERROR(Rewrite());
+    std::vector<WriterOptions> options;
+    for (size_t i = 0; i < after_.schema.columns.size(); ++i) {
+      WriterOptions& chosen = options.emplace_back(options_(after_.schema.columns[i]));
+      if (i >= before().columns.size() || before().key_index()) continue;
+      CFILE_ASSIGN_OR_RETURN(chosen.value_index, IsSortColumn(i));
+    }
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer,
+                           internal::TableWriterAccess::Begin(location_.storage(), after_.schema,
+                                                              after_.identities, options));
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      CFILE_RETURN_IF_ERROR(AppendColumn(rows, i, writer));
+    }
+    const bool changes = after_.schema != before();
+    CFILE_ASSIGN_OR_RETURN(std::vector<internal::TablePart> parts,
+                           internal::TableWriterAccess::Complete(writer));
+    CFILE_RETURN_IF_ERROR(
+        change_.Commit(changes ? std::optional(after_) : std::nullopt, std::move(parts)));
+    return std::move(changes_);
   }
 
-  // Sets after_. The column gets a new id. The reason: until chunks are written again, chunks
-  // describe the values of the column in the old form.
+ private:
+  const std::string& name() { return change_.storage().name(); }
+  absl::Status Named(const absl::Status& status) { return internal::Named(status, name()); }
+  template <typename... Parts>
+  absl::Status Error(const Parts&... parts) {
+    return absl::InvalidArgumentError(encodings::StrCat(name(), ": ", parts...));
+  }
+  const Schema& before() const { return change_.before().schema; }
+
+  static ReaderOptions ReadOptions(const WriterOptions& options) {
+    return {.max_block_size_bytes = options.max_block_size_bytes,
+            .max_bloom_filter_bytes = options.max_bloom_filter_bytes,
+            .max_metadata_size_bytes = options.max_metadata_size_bytes,
+            .max_dictionary_values = options.max_dictionary_values,
+            .max_index_size_bytes = options.max_index_size_bytes,
+            .max_open_files = 8};
+  }
+
+  absl::Status Begin() {
+    const WriterOptions options = options_({});
+    CFILE_RETURN_IF_ERROR(change_.Begin({&options, 1}));
+    if (!IsFlat(before())) return internal::CheckFlat(change_.storage(), before());
+    after_ = {before(), internal::IdentitiesOf(change_.before())};
+    CFILE_ASSIGN_OR_RETURN(table_, TableReader::Open(location_, ReadOptions(options)));
+    if (table_->schema() == before()) return absl::OkStatus();
+    return absl::AbortedError(absl::StrCat(name(), ": the table was changed meanwhile"));
+  }
+
+  absl::StatusOr<bool> IsSortColumn(size_t column) const {
+    const std::vector<size_t>& keys = before().key_columns;
+    if (std::count(keys.begin(), keys.end(), column) > 0) return true;
+    return table_->has_value_index(column);
+  }
+
+  // Gives a column in after_ another type, or nulls. The column gets a new id. The reason: until
+  // chunks are written again, chunks describe the values of the column in the old form.
   // The column of compound keys keeps its id, because compound keys are bytes in both forms.
-  absl::Status ChangeType(const ColumnType& type) {
-    const std::string& name = change_.storage().name();
-    CFILE_RETURN_IF_ERROR(internal::Named(Validate(type), name));
-    const ColumnType& from = before_.columns[column_].type;
-    if (!IsWider(from, type)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name, ": column ", before_.columns[column_].name, " holds ", from.ToString(),
-                       ", and ", type.ToString(), " is not a wider type of this kind"));
+  absl::Status Change(size_t number, const ColumnType& type, bool nullable) {
+    ColumnSchema& column = after_.schema.columns[number];
+    const ColumnType from = column.type;
+    if (from == type && column.nullable == nullable) return absl::OkStatus();
+    if (column.nullable != nullable) {
+      CFILE_ASSIGN_OR_RETURN(const bool sorts, IsSortColumn(number));
+      if (sorts) {
+        return Error("column ", column.name, " cannot get nulls, because it sorts the rows");
+      }
+      changes_.push_back(encodings::StrCat("column ", column.name, " may be null from now on"));
     }
-    after_ = {before_, internal::IdentitiesOf(change_.before())};
-    after_.schema.columns[column_].type = type;
-    CFILE_ASSIGN_OR_RETURN(after_.identities.ids[column_], after_.NewId());
-    std::optional<std::string>& value = after_.identities.defaults[column_];
-    if (!value) return absl::OkStatus();
+    if (from != type) {
+      changes_.push_back(encodings::StrCat("column ", column.name, " changes from ",
+                                           from.ToString(), " to ", type.ToString()));
+    }
+    changed_.push_back(number);
+    column.type = type;
+    column.nullable = nullable;
+    CFILE_ASSIGN_OR_RETURN(after_.identities.ids[number], after_.NewId());
+    std::optional<std::string>& value = after_.identities.defaults[number];
+    if (!value || from == type) return absl::OkStatus();
     return VisitTypes(
         from, type,
         [&]<typename From, typename To>(std::type_identity<From>, std::type_identity<To>) {
           Owned<From> narrow{};
-          const bool is_key =
-              internal::ParseKey<From>(*value, narrow);  // the manifest has checked the value
+          // The manifest has checked the value.
+          const bool is_key = internal::ParseKey<From>(*value, narrow);
+          if (is_key && !IsExact<From, To>(From(narrow))) {
+            return Inexact(column.name, From(narrow));
+          }
           value->clear();
           if (is_key) internal::AppendKey<To>(static_cast<To>(From(narrow)), *value);
           return absl::OkStatus();
         });
   }
 
-  absl::Status WidenPart(const TableReader& table, size_t number) {
-    ColumnChange::Part& part = change_.parts()[number];
-    CFILE_ASSIGN_OR_RETURN(const std::string file, table.part_file(number, column_));
-    if (file.empty()) return absl::OkStatus();  // all rows have the default value
-    CFILE_ASSIGN_OR_RETURN(const Reader reader, table.OpenColumn(number, column_));
-    const ColumnSchema& column = after_.schema.columns[column_];
-    WriterOptions options = options_;
-    options.value_index = reader.info().value_index_root.has_value();
-    if (options.metadata.empty()) options.metadata = internal::TablePairs(reader.info());
-    CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<ColumnWriter> writer,
-                           change_.NewFile(part, column_, column, options));
-    CFILE_RETURN_IF_ERROR(VisitTypes(
-        before_.columns[column_].type, column.type,
-        [&]<typename From, typename To>(std::type_identity<From>, std::type_identity<To>) {
-          return CopyValues<From, To>(
-              reader, static_cast<TypedColumnWriter<Writer<To>>&>(*writer).writer());
-        }));
-    CFILE_ASSIGN_OR_RETURN(internal::TablePartColumn description, writer->Finish());
-    const std::string path = absl::StrCat(part.name, "/", description.file_name);
-    part.files.emplace_back(column_, std::move(description));
-    return is_key() ? WriteKeys(table, number, path) : absl::OkStatus();
+  // Makes the tree of flat records again if their columns have changed.
+  absl::Status UpdateTree() {
+    if (!before().tree || after_.schema.columns == before().columns) return absl::OkStatus();
+    after_.schema.tree.reset();
+    CFILE_ASSIGN_OR_RETURN(after_.schema.tree, after_.schema.Records());
+    return absl::OkStatus();
   }
 
-  // `path`: the path of the new file of the key column.
-  absl::Status WriteKeys(const TableReader& table, size_t number, const std::string& path) {
+  // Sets after_ so that the columns can get `rows`, and sources_.
+  absl::Status ChangeFor(const TableReader& rows) {
+    sources_.resize(before().columns.size());
+    std::vector<bool> gets_nulls(before().columns.size(), rows.num_rows() > 0);
+    for (size_t i = 0; i < rows.schema().columns.size(); ++i) {
+      const ColumnSchema& column = rows.schema().columns[i];
+      uint64_t nulls = 0;
+      for (size_t part = 0; part < rows.num_parts(); ++part) {
+        CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, rows.part_bounds(part, i));
+        nulls += bounds.null_count;
+      }
+      const std::optional<size_t> found = before().Find(column.name);
+      if (!found) {
+        CFILE_RETURN_IF_ERROR(
+            after_.Add({.name = column.name, .type = column.type, .nullable = true}, std::nullopt));
+        sources_.emplace_back(i);
+        changes_.push_back(
+            encodings::StrCat("column ", column.name, " is new: ", column.type.ToString()));
+        continue;
+      }
+      gets_nulls[*found] = nulls > 0;
+      if (nulls < rows.num_rows()) sources_[*found] = i;  // else values of any type are right
+    }
+    for (size_t i = 0; i < before().columns.size(); ++i) {
+      const ColumnSchema& column = before().columns[i];
+      ColumnType type = column.type;
+      if (sources_[i]) {
+        const ColumnType& added = rows.schema().columns[*sources_[i]].type;
+        const std::optional<ColumnType> common = CommonType(type, added);
+        if (!common) {
+          return Error("column ", column.name, " holds ", type.ToString(),
+                       ", the new rows have values of the type ", added.ToString(),
+                       ", and no column type holds both");
+        }
+        type = *common;
+      }
+      CFILE_RETURN_IF_ERROR(Change(i, type, column.nullable || gets_nulls[i]));
+    }
+    CFILE_RETURN_IF_ERROR(UpdateTree());
+    return Named(internal::ValidateSchema(after_.schema));
+  }
+
+  absl::Status AppendColumn(const TableReader& rows, size_t number, TableWriter& writer) {
+    const ColumnSchema& column = after_.schema.columns[number];
+    const std::optional<size_t> source = sources_[number];
+    if (!source) {
+      internal::OwnedValues values(encodings::LaneOf(column.type.physical()));
+      values.Reset(kMaxBatchRows);
+      const std::vector<uint8_t> none((kMaxBatchRows + 7) / 8);
+      AnyWriter& to = internal::TableWriterAccess::Column(writer, number);
+      for (uint64_t left = rows.num_rows(); left > 0;) {
+        const size_t count = std::min<uint64_t>(left, kMaxBatchRows);
+        CFILE_RETURN_IF_ERROR(
+            to.Append(AnyBatch{.values = values.data(), .count = count, .validity = none.data()}));
+        left -= count;
+      }
+      return absl::OkStatus();
+    }
+    for (size_t part = 0; part < rows.num_parts(); ++part) {
+      CFILE_ASSIGN_OR_RETURN(const Reader reader, rows.OpenColumn(part, *source));
+      CFILE_RETURN_IF_ERROR(Named(Copy(reader, rows.schema().columns[*source].type, column,
+                                       internal::TableWriterAccess::Column(writer, number))));
+    }
+    return absl::OkStatus();
+  }
+
+  static absl::Status Copy(const Reader& reader, const ColumnType& from, const ColumnSchema& column,
+                           AnyWriter& writer) {
+    return VisitTypes(
+        from, column.type,
+        [&]<typename From, typename To>(std::type_identity<From>, std::type_identity<To>) {
+          return CopyValues<From, To>(reader, column.name, writer);
+        });
+  }
+
+  // Writes new files of the columns in changed_, in all parts.
+  absl::Status Rewrite() {
+    CFILE_RETURN_IF_ERROR(change_.ReadParts(changed_));
+    // If the parts of table_ are others, another program has changed the table meanwhile.
+    if (!changed_.empty() && table_->num_parts() != change_.parts().size()) {
+      return absl::AbortedError(absl::StrCat(name(), ": the table was changed meanwhile"));
+    }
+    for (size_t part = 0; part < change_.parts().size() && !changed_.empty(); ++part) {
+      CFILE_RETURN_IF_ERROR(RewritePart(part));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RewritePart(size_t number) {
+    ColumnChange::Part& part = change_.parts()[number];
+    std::map<size_t, std::string> paths;  // of the new files, by column
+    for (const size_t i : changed_) {
+      CFILE_ASSIGN_OR_RETURN(const std::string file, table_->part_file(number, i));
+      if (file.empty()) continue;  // all rows have the default value
+      CFILE_ASSIGN_OR_RETURN(const Reader reader, table_->OpenColumn(number, i));
+      const ColumnSchema& column = after_.schema.columns[i];
+      WriterOptions options = options_(column);
+      options.value_index = reader.info().value_index_root.has_value();
+      if (options.metadata.empty()) options.metadata = internal::TablePairs(reader.info());
+      CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<ColumnWriter> writer,
+                             change_.NewFile(part, i, column, options));
+      CFILE_RETURN_IF_ERROR(
+          Named(Copy(reader, before().columns[i].type, column, writer->writer())));
+      CFILE_ASSIGN_OR_RETURN(internal::TablePartColumn description, writer->Finish());
+      paths.emplace(i, absl::StrCat(part.name, "/", description.file_name));
+      part.files.emplace_back(i, std::move(description));
+    }
+    const std::vector<size_t>& keys = before().key_columns;
+    const bool has_key = std::any_of(keys.begin(), keys.end(),
+                                     [&](size_t column) { return paths.contains(column); });
+    return has_key ? WriteKeys(number, paths) : absl::OkStatus();
+  }
+
+  // Writes the compound keys of a part. `paths`: the new files of columns.
+  absl::Status WriteKeys(size_t number, const std::map<size_t, std::string>& paths) {
     std::vector<Reader> columns;
-    for (const size_t column : before_.key_columns) {
-      if (column == column_) {
-        CFILE_ASSIGN_OR_RETURN(auto source, change_.storage().Open(path));
-        CFILE_ASSIGN_OR_RETURN(Reader reader, Reader::Open(std::move(source), ReadOptions()));
+    for (const size_t column : before().key_columns) {
+      if (const auto path = paths.find(column); path != paths.end()) {
+        CFILE_ASSIGN_OR_RETURN(auto source, change_.storage().Open(path->second));
+        CFILE_ASSIGN_OR_RETURN(
+            Reader reader,
+            Reader::Open(std::move(source), ReadOptions(options_(after_.schema.columns[column]))));
         columns.push_back(std::move(reader));
       } else {
-        CFILE_ASSIGN_OR_RETURN(Reader reader, table.OpenColumn(number, column));
+        CFILE_ASSIGN_OR_RETURN(Reader reader, table_->OpenColumn(number, column));
         columns.push_back(std::move(reader));
       }
     }
     ColumnChange::Part& part = change_.parts()[number];
-    const size_t key_index = *before_.key_index();
+    const size_t key_index = *after_.schema.key_index();
     CFILE_ASSIGN_OR_RETURN(
         const std::unique_ptr<ColumnWriter> writer,
         change_.NewFile(part, key_index, internal::StoredColumns(after_.schema)[key_index],
                         CompoundKeyOptions()));
-    CFILE_RETURN_IF_ERROR(internal::Named(
-        internal::AppendKeys(
-            after_.schema.key_types(), columns, part.num_rows,
-            static_cast<TypedColumnWriter<Writer<std::string_view>>&>(*writer).writer()),
-        table.directory()));
+    CFILE_RETURN_IF_ERROR(Named(
+        internal::AppendKeys(after_.schema.key_types(), columns, part.num_rows, writer->writer())));
     CFILE_ASSIGN_OR_RETURN(internal::TablePartColumn description, writer->Finish());
     part.files.emplace_back(key_index, std::move(description));
     return absl::OkStatus();
   }
 
   const TableLocation& location_;
-  const WriterOptions& options_;
+  const OptionsOfColumn& options_;
   ColumnChange change_;
-  Schema before_;
-  size_t column_ = 0;
+  std::optional<TableReader> table_;  // before the change
   TableColumns after_;
+  std::vector<size_t> changed_;                 // columns that get new files
+  std::vector<std::optional<size_t>> sources_;  // by column of after_: the column of the new rows
+  std::vector<std::string> changes_;
 };
 
 }  // namespace
 
 absl::Status WidenColumn(const TableLocation& table, std::string_view name, const ColumnType& type,
                          const WriterOptions& options) {
-  return Widening(table, options).Run(name, type);
+  const OptionsOfColumn of_column = [&](const ColumnSchema&) { return options; };
+  return Evolution(table, of_column).Widen(name, type);
+}
+
+absl::StatusOr<std::vector<std::string>> AppendTable(
+    const TableLocation& table, const TableReader& rows,
+    const std::function<WriterOptions(const ColumnSchema&)>& options) {
+  return Evolution(table, options).Append(rows);
 }
 
 }  // namespace cfile

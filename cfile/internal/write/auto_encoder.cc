@@ -170,6 +170,16 @@ class TryingEncoder final : public AutoEncoder<T> {
       limits.extra_bytes_per_block =
           std::max(limits.extra_bytes_per_block, row->worst_extra_bytes_per_block);
     }
+    if constexpr (kIsBytes<encodings::PageType<T>>) {
+      // A page has room for a sample of strings of 4 bytes or more (with the size of each) if
+      // 1 + kWorstTextBytes / 4 samples fit. If not, the largest block is unusually small.
+      const size_t most_text_bytes = encodings::MostTextBytes(options_);
+      if (4 * most_text_bytes < (4 + encodings::kWorstTextBytes) * options_.block_size_bytes) {
+        limits.block_bytes = std::min(limits.block_bytes, most_text_bytes);
+        limits.extra_bytes_per_value =
+            std::max<uint32_t>(limits.extra_bytes_per_value, uint32_t{encodings::kWorstTextBytes});
+      }
+    }
     return limits;
   }
 

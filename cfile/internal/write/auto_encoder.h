@@ -11,10 +11,10 @@
 
 namespace cfile::internal {
 
-// An encoder that chooses how to store each block.
-template <typename T>
-class AutoEncoder : public encodings::BlockEncoder<T> {
+// What an encoder that chooses how to store each block tells about its choice.
+class EncodingChooser {
  public:
+  virtual ~EncodingChooser() = default;
   // True while the encoder gathers a sample. A caller that limits the values of a block should not
   // end the block then, so that the choice does not depend on this limit.
   virtual bool sampling() const = 0;
@@ -25,6 +25,9 @@ class AutoEncoder : public encodings::BlockEncoder<T> {
   // trial, because there were no values.
   virtual const std::optional<ChoiceInfo>& choice() const = 0;
 };
+
+template <typename T>
+class AutoEncoder : public encodings::BlockEncoder<T>, public EncodingChooser {};
 
 // Makes an AutoEncoder. It gathers the first values of a block (the sample), chooses an encoding
 // and the compression by means of the sample (see Goal), and passes all values of the block to the

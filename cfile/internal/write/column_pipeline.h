@@ -14,6 +14,7 @@
 #include "cfile/file_info.h"
 #include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/io/named_status.h"
+#include "cfile/internal/write/any_writer.h"
 #include "cfile/internal/write/auto_encoder.h"
 #include "cfile/internal/write/column_encoder.h"
 #include "cfile/internal/write/copied_block.h"
@@ -27,20 +28,19 @@
 
 namespace cfile::internal {
 
-// The base class of Writer::Impl and LevelWriter::Impl. These classes pass values to encoder_,
-// count rows or levels, and decide where blocks end. Thread-compatible.
-template <typename T>
-class ColumnPipeline {
+// The base class of the writers of rows and of levels. These classes pass values to encoder_, count
+// rows or levels, and decide where blocks end. Thread-compatible.
+class ColumnPipeline : public AnyWriter {
  public:
   // Precondition: PrepareToWrite returned OK for `options`.
   ColumnPipeline(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options,
-                 std::unique_ptr<encodings::BlockEncoder<T>> encoder)
+                 std::unique_ptr<encodings::AnyBlockEncoder> encoder)
       : options_(options),
         type_(type),
         file_(std::move(sink), type, options),
         encoder_(std::move(encoder)),
-        chooser_(dynamic_cast<const AutoEncoder<T>*>(encoder_.get())),
-        statistics_(options) {
+        chooser_(dynamic_cast<const EncodingChooser*>(encoder_.get())),
+        statistics_(type.physical(), options) {
     if (!file_.policy().limits_rows) options_.max_values_per_block = UINT32_MAX;
   }
 
@@ -48,12 +48,19 @@ class ColumnPipeline {
     return failure_.Run([&] { return file_.Begin(); });
   }
 
-  absl::Status AddMetadata(std::string_view key, std::string_view value) {
+  absl::Status AddMetadata(std::string_view key, std::string_view value) override {
     CFILE_RETURN_IF_ERROR(failure_.status());
     return file_.AddFooterMetadata(key, value);
   }
 
-  const ColumnType& type() const { return type_; }
+  // See BlockEncoder::AdoptDictionary.
+  bool AdoptDictionary(const encodings::Dictionary& dictionary,
+                       std::vector<uint32_t>& codes) override {
+    return encoder_->AdoptDictionary(dictionary, codes);
+  }
+
+  absl::Status status() const override { return failure_.status(); }
+  const ColumnType& type() const override { return type_; }
 
  protected:
   // Ends the encoder's current block and writes this block. `append_prefix(prefix)` appends the
@@ -72,15 +79,10 @@ class ColumnPipeline {
     return file_.AppendBlock(block_, rows, value_key, prefix_);
   }
 
-  // See ColumnWriter.
-  bool AdoptDictionary(const encodings::Dictionary& dictionary, std::vector<uint32_t>& codes) {
-    return encoder_->AdoptDictionary(dictionary, codes);
-  }
-
   // True if `block` may be copied (MayCopy), and neither `block` nor the current block is so small
   // that they should be joined (JoinsBlocks).
   // `entries` and `bytes`: the numbers of entries and of bytes in the current block.
-  bool Takes(const CopiedBlock& block, uint64_t entries, size_t bytes) const {
+  bool TakesAfter(const CopiedBlock& block, uint64_t entries, size_t bytes) const {
     return MayCopy(block, file_.info(), options_) &&
            !JoinsBlocks(block, entries, bytes, options_) && !statistics_.has_bloom_filter() &&
            statistics_.CanAddBlock(block.statistics);
@@ -126,9 +128,9 @@ class ColumnPipeline {
   WriterOptions options_;
   const ColumnType type_;
   FileWriter file_;
-  const std::unique_ptr<encodings::BlockEncoder<T>> encoder_;
-  const AutoEncoder<T>* const chooser_;  // encoder_, or null if the options name the encoding
-  StatisticsWriter<T> statistics_;
+  const std::unique_ptr<encodings::AnyBlockEncoder> encoder_;
+  const EncodingChooser* const chooser_;  // encoder_, or null if the options name the encoding
+  StatisticsWriter statistics_;
   StickyStatus failure_{file_.name()};
 
  private:

@@ -17,7 +17,7 @@
 namespace cfile {
 namespace {
 
-using encodings::BlockEncoder;
+using encodings::ValueSpan;
 
 constexpr uint32_t kMax32 = std::numeric_limits<uint32_t>::max();
 // The block's size is checked at least once in this many entries.
@@ -36,63 +36,51 @@ absl::Status CheckLimits(const LevelLimits& limits, const WriterOptions& options
   return internal::CheckLevelPolicy(limits, options);
 }
 
-}  // namespace
-
-template <typename T>
-class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
-  using Base = internal::ColumnPipeline<T>;
-  using Base::encoder_;
-  using Base::failure_;
-  using Base::file_;
-  using Base::options_;
-  using Base::statistics_;
-  using Base::type_;
-
+class EntryWriter final : public internal::ColumnPipeline {
  public:
   // `encoder` was created with whole_records. Since a record is not divided, a block may exceed
   // block_size_bytes, up to max_block_size_bytes.
-  Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
-       const WriterOptions& options, std::unique_ptr<BlockEncoder<T>> encoder)
-      : Base(std::move(sink), type, options, std::move(encoder)),
+  EntryWriter(std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
+              const WriterOptions& options, std::unique_ptr<encodings::AnyBlockEncoder> encoder)
+      : ColumnPipeline(std::move(sink), type, options, std::move(encoder)),
+        lane_(encodings::LaneOf(type.physical())),
         limits_(limits),
         levels_(limits, file_.policy().kudu_exact),
-        checked_entries_(
-            std::clamp<size_t>(options.block_size_bytes / (8 * sizeof(T)), 1, kMaxCheckedEntries)),
+        checked_entries_(std::clamp<size_t>(
+            options.block_size_bytes / (8 * encodings::WidthOf(lane_)), 1, kMaxCheckedEntries)),
         full_bytes_(options.block_size_bytes) {
     file_.SetLevels(limits);
     BeginLook();
   }
 
-  absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
-                      std::span<const T> values) {
-    return failure_.Run([&] { return AppendEntries(repetition, definition, values); });
+  absl::Status Append(const internal::AnyLevelBatch& entries) override {
+    return failure_.Run(
+        [&] { return AppendEntries(entries.repetition, entries.definition, entries.values); });
+  }
+  absl::Status Append(const internal::AnyBatch& /*rows*/) override {
+    return absl::InternalError(absl::StrCat(file_.name(), ": the column has levels"));
   }
 
-  // The same functions as in Writer::Impl. Precondition of CopyBlock: the last record is complete.
-  bool Takes(const internal::CopiedBlock& block) const {
-    return Base::Takes(block, block_entries_, encoder_->size_bytes() + levels_.size_bytes());
+  bool Takes(const internal::CopiedBlock& block) const override {
+    return TakesAfter(block, block_entries_, encoder_->size_bytes() + levels_.size_bytes());
   }
-  absl::Status CopyBlock(const internal::CopiedBlock& block) {
+  absl::Status CopyBlock(const internal::CopiedBlock& block) override {
     CFILE_ASSERT(Takes(block));
     return failure_.Run([&] { return Copy(block); });
   }
 
-  using Base::AdoptDictionary;
-
-  absl::Status Finish() {
+  absl::Status Finish() override {
     return failure_.Finish([this] { return FinishFile(); });
   }
 
-  const LevelLimits& limits() const { return limits_; }
-
-  ColumnTotals totals() const {
-    ColumnTotals totals = this->pipeline_totals();
+  ColumnTotals totals() const override {
+    ColumnTotals totals = pipeline_totals();
     totals.num_rows = num_records_;
     totals.num_entries = num_entries_;
     totals.num_present = num_present_;
     return totals;
   }
-  size_t memory_usage_bytes() const { return this->pipeline_bytes() + levels_.size_bytes(); }
+  size_t memory_usage_bytes() const override { return pipeline_bytes() + levels_.size_bytes(); }
 
  private:
   template <typename... Parts>
@@ -101,10 +89,10 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
   }
 
   absl::Status AppendEntries(std::span<const uint16_t> repetition,
-                             std::span<const uint16_t> definition, std::span<const T> values) {
+                             std::span<const uint16_t> definition, ValueSpan values) {
     const size_t count = limits_.max_repetition > 0   ? repetition.size()
                          : limits_.max_definition > 0 ? definition.size()
-                                                      : values.size();
+                                                      : values.count;
     if (repetition.size() != (limits_.max_repetition > 0 ? count : 0) ||
         definition.size() != (limits_.max_definition > 0 ? count : 0)) {
       return Invalid("entry ", num_entries_, ": ", repetition.size(), " repetition levels and ",
@@ -116,12 +104,12 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
       const Part part{.repetition = limits_.max_repetition > 0 ? &repetition[begin] : nullptr,
                       .definition = limits_.max_definition > 0 ? &definition[begin] : nullptr,
                       .count = std::min(count - begin, entries_to_look_)};
-      CFILE_ASSIGN_OR_RETURN(const Part taken, AppendPart(part, values.subspan(value)));
+      CFILE_ASSIGN_OR_RETURN(const Part taken, AppendPart(part, From(values, value)));
       begin += taken.count;
       value += taken.values;
     }
-    if (value < values.size()) {
-      return Invalid("entry ", num_entries_, ": ", values.size(), " values were given, the ", count,
+    if (value < values.count) {
+      return Invalid("entry ", num_entries_, ": ", values.count, " values were given, the ", count,
                      " entries hold ", value);
     }
     return absl::OkStatus();
@@ -163,7 +151,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
 
   // Appends entries from the front of `part`, all to one block. Returns how many entries were
   // appended and how many of `values` they hold.
-  absl::StatusOr<Part> AppendPart(Part part, std::span<const T> values) {
+  absl::StatusOr<Part> AppendPart(Part part, ValueSpan values) {
     CFILE_RETURN_IF_ERROR(CheckLevels(part));
     if (block_due_) {
       size_t begin = 0;
@@ -177,41 +165,42 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
       part.count = std::min<uint64_t>(part.count, options_.max_values_per_block - block_entries_);
     }
     const auto too_few_values = [&](size_t entry) {
-      return Invalid("entry ", num_entries_ + entry, " holds a value, but only ", values.size(),
+      return Invalid("entry ", num_entries_ + entry, " holds a value, but only ", values.count,
                      " values were given from entry ", num_entries_, " on");
     };
-    if constexpr (encodings::kIsBytes<T>) {
+    if (lane_ == encodings::Lane::kBytes) {
+      const auto strings = values.As<std::string_view>();
       // Ends the part after the value whose bytes make the next size check due.
       for (size_t i = 0; i < part.count; ++i) {
         if (!part.HoldsValue(i, limits_.max_definition)) continue;
-        if (part.values == values.size()) return too_few_values(i);
-        if (BeginsLarge(part, i, values[part.values].size())) {
+        if (part.values == values.count) return too_few_values(i);
+        if (BeginsLarge(part, i, strings[part.values].size())) {
           // End the part here: the next part begins with this record.
           if (i > 0) {
             part.count = i;
             break;
           }
-          if (!HasRoomFor(values[part.values].size())) CFILE_RETURN_IF_ERROR(FinishBlock());
+          if (!HasRoomFor(strings[part.values].size())) CFILE_RETURN_IF_ERROR(FinishBlock());
         }
-        bytes_to_look_ -= std::min(bytes_to_look_, values[part.values++].size());
+        bytes_to_look_ -= std::min(bytes_to_look_, strings[part.values++].size());
         if (bytes_to_look_ == 0) part.count = i + 1;
       }
       CFILE_RETURN_IF_ERROR(internal::CheckSizes(
-          values.first(part.values), type_, options_,
+          strings.first(part.values), type_, options_,
           [&](size_t i) { return absl::StrCat(file_.name(), ": value ", num_present_ + i); }));
     } else {
       part.values = part.definition == nullptr ? part.count
                                                : encodings::CountLevels(part.definition, part.count,
                                                                         limits_.max_definition);
-      if (part.values > values.size()) {
+      if (part.values > values.count) {
         size_t entry = 0;
-        for (size_t left = values.size();; ++entry) {
+        for (size_t left = values.count;; ++entry) {
           if (part.HoldsValue(entry, limits_.max_definition) && left-- == 0) break;
         }
         return too_few_values(entry);
       }
     }
-    values = values.first(part.values);
+    values.count = part.values;
     const uint64_t records = part.repetition == nullptr
                                  ? part.count
                                  : encodings::CountLevels(part.repetition, part.count, 0);
@@ -221,14 +210,14 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
         levels_.Add(part.repetition, part.definition, part.count, num_entries_), file_.name()));
     statistics_.Add(values);
     while (!values.empty()) {
-      const size_t taken = encoder_->Append(values);
+      const size_t taken = encoder_->AppendAny(values);
       if (taken == 0) {
         return absl::OutOfRangeError(absl::StrCat(
             file_.name(), ": record ", num_records_ + records - 1,
             " with the records before it in its block is ",
             encodings::AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
       }
-      values = values.subspan(taken);
+      values = From(values, taken);
     }
     num_entries_ += part.count;
     block_entries_ += part.count;
@@ -245,6 +234,11 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     return part;
   }
 
+  // The values from value `begin` on.
+  ValueSpan From(ValueSpan values, size_t begin) const {
+    return {encodings::ValueAt(values.data, lane_, begin), values.count - begin};
+  }
+
   absl::Status TooManyRecords() const {
     return absl::OutOfRangeError(
         absl::StrCat(file_.name(), ": a file holds at most ", kMax32,
@@ -254,7 +248,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
   absl::Status Copy(const internal::CopiedBlock& block) {
     if (block.head.num_rows > kMax32 - num_records_) return TooManyRecords();
     if (block_entries_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
-    CFILE_RETURN_IF_ERROR(this->WriteCopy(block, num_records_, {}));
+    CFILE_RETURN_IF_ERROR(WriteCopy(block, num_records_, {}));
     num_records_ += block.head.num_rows;
     num_entries_ += block.head.num_entries;
     num_present_ += block.head.present_count;
@@ -276,26 +270,26 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
 
   void BeginLook() {
     entries_to_look_ = checked_entries_;
-    bytes_to_look_ = checked_entries_ * 8 * sizeof(T);
+    bytes_to_look_ = checked_entries_ * 8 * encodings::WidthOf(lane_);
   }
 
   absl::Status FinishFile() {
     if (block_entries_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
-    return this->WriteEnd(
-        num_records_, limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
+    return WriteEnd(num_records_,
+                    limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
   }
 
   absl::Status FinishBlock() {
     const uint64_t first_record = num_records_ - block_records_;
     const auto num_entries = static_cast<uint32_t>(block_entries_);
     const size_t raw_bytes = encoder_->size_bytes() + levels_.size_bytes();
-    CFILE_RETURN_IF_ERROR(this->WriteBlock({first_record, block_records_, num_entries}, {},
-                                           [&](encodings::ByteWriter& prefix) {
-                                             levels_.Finish(num_entries, block_records_, prefix);
-                                           }));
+    CFILE_RETURN_IF_ERROR(WriteBlock({first_record, block_records_, num_entries}, {},
+                                     [&](encodings::ByteWriter& prefix) {
+                                       levels_.Finish(num_entries, block_records_, prefix);
+                                     }));
     // Estimates how many unencoded bytes fill the next block, by the compression of this block. The
     // estimate is at most half of the largest block, so that the block's last record has room.
-    const uint64_t stored_bytes = std::max<uint64_t>(this->last_block_bytes(), 1);
+    const uint64_t stored_bytes = std::max<uint64_t>(last_block_bytes(), 1);
     const uint64_t largest = std::max<uint64_t>(
         options_.block_size_bytes, std::min<uint64_t>(kMaxGrowth * options_.block_size_bytes,
                                                       options_.max_block_size_bytes / 2));
@@ -308,6 +302,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     return absl::OkStatus();
   }
 
+  const encodings::Lane lane_;
   const LevelLimits limits_;
   internal::LevelEncoder levels_;
   // The number of entries between two checks of the block's size: about an eighth of a block. The
@@ -326,8 +321,25 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
   uint64_t num_present_ = 0;
 };
 
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<internal::AnyWriter>> internal::NewEntryWriter(
+    std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
+    const WriterOptions& user_options, bool holds_type) {
+  WriterOptions options = user_options;
+  options.nullable = limits.max_definition > (limits.kudu_array ? 2 : 0);
+  CFILE_RETURN_IF_ERROR(Named(CheckLimits(limits, options), sink->name()));
+  CFILE_RETURN_IF_ERROR(PrepareToWrite(sink->name(), type, holds_type, options));
+  CFILE_ASSIGN_OR_RETURN(auto encoder, NewEncoder(type, options, /*whole_records=*/true));
+  auto writer =
+      std::make_unique<EntryWriter>(std::move(sink), type, limits, options, std::move(encoder));
+  CFILE_RETURN_IF_ERROR(writer->Begin());
+  return writer;
+}
+
 template <typename T>
-LevelWriter<T>::LevelWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+LevelWriter<T>::LevelWriter(std::unique_ptr<internal::AnyWriter> writer, const LevelLimits& limits)
+    : impl_(std::move(writer)), limits_(limits) {}
 
 template <typename T>
 LevelWriter<T>::LevelWriter(LevelWriter&&) noexcept = default;
@@ -349,40 +361,22 @@ template <typename T>
 absl::StatusOr<LevelWriter<T>> LevelWriter<T>::Create(std::unique_ptr<Sink> sink,
                                                       const ColumnType& type,
                                                       const LevelLimits& limits,
-                                                      const WriterOptions& user_options) {
-  WriterOptions options = user_options;
-  options.nullable = limits.max_definition > (limits.kudu_array ? 2 : 0);
-  CFILE_RETURN_IF_ERROR(internal::Named(CheckLimits(limits, options), sink->name()));
-  CFILE_RETURN_IF_ERROR(internal::PrepareToWrite<T>(sink->name(), type, options));
-  CFILE_ASSIGN_OR_RETURN(auto encoder,
-                         internal::NewEncoder<T>(type, options, /*whole_records=*/true));
-  auto impl = std::make_unique<Impl>(std::move(sink), type, limits, options, std::move(encoder));
-  CFILE_RETURN_IF_ERROR(impl->Begin());
-  return LevelWriter(std::move(impl));
+                                                      const WriterOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(auto writer, internal::NewEntryWriter(std::move(sink), type, limits,
+                                                               options, HoldsType<T>(type)));
+  return LevelWriter(std::move(writer), limits);
 }
 
 template <typename T>
 absl::Status LevelWriter<T>::Append(std::span<const uint16_t> repetition,
                                     std::span<const uint16_t> definition,
                                     std::span<const T> values) {
-  return impl_->Append(repetition, definition, values);
+  return impl_->Append(internal::AnyLevelBatch{
+      .repetition = repetition, .definition = definition, .values = values});
 }
 template <typename T>
 absl::Status LevelWriter<T>::AddMetadata(std::string_view key, std::string_view value) {
   return impl_->AddMetadata(key, value);
-}
-template <typename T>
-bool LevelWriter<T>::Takes(const internal::CopiedBlock& block) const {
-  return impl_->Takes(block);
-}
-template <typename T>
-absl::Status LevelWriter<T>::CopyBlock(const internal::CopiedBlock& block) {
-  return impl_->CopyBlock(block);
-}
-template <typename T>
-bool LevelWriter<T>::AdoptDictionary(const encodings::Dictionary& dictionary,
-                                     std::vector<uint32_t>& codes) {
-  return impl_->AdoptDictionary(dictionary, codes);
 }
 template <typename T>
 absl::Status LevelWriter<T>::Finish() {
@@ -394,7 +388,7 @@ const ColumnType& LevelWriter<T>::type() const {
 }
 template <typename T>
 const LevelLimits& LevelWriter<T>::limits() const {
-  return impl_->limits();
+  return limits_;
 }
 template <typename T>
 ColumnTotals LevelWriter<T>::totals() const {

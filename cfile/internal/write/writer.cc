@@ -13,7 +13,7 @@
 #include "cfile/internal/write/column_pipeline.h"
 #include "cfile/internal/write/seek_block_limit.h"
 #include "encodings/core/assert.h"
-#include "encodings/core/key_order.h"
+#include "encodings/core/lane.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
 #include "encodings/kernels/count_ones.h"
@@ -21,8 +21,9 @@
 namespace cfile {
 namespace {
 
-using encodings::BlockEncoder;
+using encodings::Lane;
 using encodings::ValidityEncoder;
+using encodings::ValueSpan;
 
 // Ordinals in files have 32 bits.
 constexpr uint64_t kMaxRows = std::numeric_limits<uint32_t>::max();
@@ -54,74 +55,64 @@ size_t CountPresent(const uint8_t* validity, size_t begin, size_t rows) {
   return static_cast<size_t>(encodings::CountOnes({validity, (begin + rows + 7) / 8}, begin, rows));
 }
 
-}  // namespace
-
-template <typename T>
-class Writer<T>::Impl : public internal::ColumnPipeline<T> {
-  using Base = internal::ColumnPipeline<T>;
-  using Base::chooser_;
-  using Base::encoder_;
-  using Base::failure_;
-  using Base::file_;
-  using Base::options_;
-  using Base::statistics_;
-  using Base::type_;
-
+class ValueWriter final : public internal::ColumnPipeline {
  public:
-  Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options,
-       std::unique_ptr<BlockEncoder<T>> encoder)
-      : Base(std::move(sink), type, options, std::move(encoder)),
+  ValueWriter(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options,
+              std::unique_ptr<encodings::AnyBlockEncoder> encoder)
+      : ColumnPipeline(std::move(sink), type, options, std::move(encoder)),
+        lane_(encodings::LaneOf(type.physical())),
         block_limit_(options_),
         validity_(file_.policy().kudu_exact) {}
 
-  absl::Status Append(std::span<const T> values) {
-    return failure_.Run([&] { return AppendPresent(values); });
+  absl::Status Append(const internal::AnyBatch& rows) override {
+    const ValueSpan values(rows.values, rows.count);
+    return failure_.Run([&] {
+      return rows.validity == nullptr ? AppendPresent(values) : AppendSome(values, rows.validity);
+    });
+  }
+  absl::Status Append(const internal::AnyLevelBatch& /*entries*/) override {
+    return absl::InternalError(absl::StrCat(file_.name(), ": the column has no levels"));
   }
 
-  absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity) {
-    CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
-    return failure_.Run([&] { return AppendSome(values, validity.data()); });
-  }
-
-  absl::Status AppendNull() {
-    return failure_.Run([&] { return AppendNulls(1); });
-  }
-
-  // True if CopyBlock may be called for `block`. If false, the rows of `block` must be appended.
-  // Does not look at the keys of `block`.
-  bool Takes(const internal::CopiedBlock& block) const {
+  bool Takes(const internal::CopiedBlock& block) const override {
     return block.head.num_entries == block.head.num_rows &&
            (options_.nullable || block.head.present_count == block.head.num_rows) &&
-           Base::Takes(block, block_rows_, encoder_->size_bytes() + validity_.size_bytes());
+           TakesAfter(block, block_rows_, encoder_->size_bytes() + validity_.size_bytes());
   }
 
-  absl::Status CopyBlock(const internal::CopiedBlock& block) {
+  absl::Status CopyBlock(const internal::CopiedBlock& block) override {
     CFILE_ASSERT(Takes(block));
     return failure_.Run([&] { return Copy(block); });
   }
 
-  using Base::AdoptDictionary;
-
-  absl::Status Finish() {
+  absl::Status Finish() override {
     return failure_.Finish([this] { return FinishFile(); });
   }
 
-  ColumnTotals totals() const {
-    ColumnTotals totals = this->pipeline_totals();
+  ColumnTotals totals() const override {
+    ColumnTotals totals = pipeline_totals();
     totals.num_rows = totals.num_entries = num_rows_;
     totals.num_present = num_rows_ - null_count_;
     if (options_.value_index && num_rows_ > 0) {
       totals.min_key = min_key_;
-      internal::AppendKey<T>(last_value_, totals.max_key.emplace());
+      internal::AppendKey(Key(last_value_.value()), totals.max_key.emplace());
     }
     return totals;
   }
-  size_t memory_usage_bytes() const {
-    return this->pipeline_bytes() + validity_.size_bytes() +
-           (present_ == nullptr ? 0 : kCheckedValues * sizeof(T));
+  size_t memory_usage_bytes() const override {
+    return pipeline_bytes() + validity_.size_bytes() +
+           (present_ == nullptr ? 0 : kCheckedValues * encodings::WidthOf(lane_));
   }
 
  private:
+  internal::KeyRef Key(const void* value) const { return {value, type_.physical()}; }
+  const void* At(ValueSpan values, size_t i) const {
+    return encodings::ValueAt(values.data, lane_, i);
+  }
+  // The values from value `begin` on.
+  ValueSpan From(ValueSpan values, size_t begin) const {
+    return {At(values, begin), values.count - begin};
+  }
   bool kudu() const { return file_.policy().kudu_exact; }
   uint64_t max_batch_rows() const { return file_.policy().max_batch_rows; }
 
@@ -133,46 +124,38 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
 
   // Checks that the values are keys and in ascending order, for the value index. The error names
   // the first wrong value.
-  absl::Status CheckOrder(std::span<const T> values) const {
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (!encodings::IsKey(values[i])) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(file_.name(), ": the value at ordinal ", num_rows_ + i,
-                         " is NaN, which a column with a value index cannot hold"));
-      }
-      const bool first = num_rows_ + i == 0;
-      if (!first && encodings::KeyLess<T>(values[i], i == 0 ? T(last_value_) : values[i - 1])) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            file_.name(), ": the value at ordinal ", num_rows_ + i,
-            " is less than the value before it, but a column with a value index must ascend"));
-      }
-    }
-    return absl::OkStatus();
+  absl::Status CheckOrder(ValueSpan values) const {
+    const auto fault = internal::FindOrderFault(values, type_.physical(),
+                                                num_rows_ == 0 ? nullptr : last_value_.value());
+    if (!fault) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        file_.name(), ": the value at ordinal ", num_rows_ + fault->index,
+        fault->is_key
+            ? " is less than the value before it, but a column with a value index must ascend"
+            : " is NaN, which a column with a value index cannot hold"));
   }
 
   // Checks the values of the next rows before they are encoded. If `validity` is null, each row has
   // a value; otherwise the rows whose bit is 1, from bit `begin` on, have a value.
-  absl::Status CheckValues(std::span<const T> values, const uint8_t* validity, size_t begin) const {
+  absl::Status CheckValues(ValueSpan values, const uint8_t* validity, size_t begin) const {
     if (options_.value_index) CFILE_RETURN_IF_ERROR(CheckOrder(values));
-    if constexpr (encodings::kIsBytes<T>) {
-      return internal::CheckSizes(values, type_, options_, [&](size_t i) {
-        const uint64_t ordinal =
-            num_rows_ +
-            (validity == nullptr ? i : encodings::PositionOfOne(validity, begin, i) - begin);
-        return absl::StrCat(file_.name(), ": the value at ordinal ", ordinal);
-      });
-    }
-    return absl::OkStatus();
+    if (lane_ != Lane::kBytes) return absl::OkStatus();
+    return internal::CheckSizes(values.As<std::string_view>(), type_, options_, [&](size_t i) {
+      const uint64_t ordinal =
+          num_rows_ +
+          (validity == nullptr ? i : encodings::PositionOfOne(validity, begin, i) - begin);
+      return absl::StrCat(file_.name(), ": the value at ordinal ", ordinal);
+    });
   }
 
-  absl::Status AppendSome(std::span<const T> values, const uint8_t* validity) {
-    CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
-    for (size_t begin = 0; begin < values.size();) {
+  absl::Status AppendSome(ValueSpan values, const uint8_t* validity) {
+    CFILE_RETURN_IF_ERROR(CheckRoom(values.count));
+    for (size_t begin = 0; begin < values.count;) {
       // For Kudu: append at most one batch at a time, and within a batch one run of values or one
       // run of nulls at a time, as Kudu's writer does.
-      size_t count = std::min<size_t>(values.size() - begin, kCheckedValues);
+      size_t count = std::min<size_t>(values.count - begin, kCheckedValues);
       if (kudu()) {
-        count = RunLength({validity, (values.size() + 7) / 8}, begin,
+        count = RunLength({validity, (values.count + 7) / 8}, begin,
                           std::min<size_t>(count, max_batch_rows() - begin % max_batch_rows()));
       }
       CFILE_RETURN_IF_ERROR(AppendRows(values, validity, begin, count));
@@ -181,44 +164,47 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     return absl::OkStatus();
   }
 
-  absl::Status AppendPresent(std::span<const T> values) {
-    CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
+  absl::Status AppendPresent(ValueSpan values) {
+    CFILE_RETURN_IF_ERROR(CheckRoom(values.count));
     while (!values.empty()) {
-      const auto checked = values.first(std::min<size_t>(values.size(), kCheckedValues));
+      const ValueSpan checked(values.data, std::min<size_t>(values.count, kCheckedValues));
       CFILE_RETURN_IF_ERROR(CheckValues(checked, nullptr, 0));
-      CFILE_RETURN_IF_ERROR(AppendChecked(checked, nullptr, 0, checked.size()));
-      values = values.subspan(checked.size());
+      CFILE_RETURN_IF_ERROR(AppendChecked(checked, nullptr, 0, checked.count));
+      values = From(values, checked.count);
     }
     return absl::OkStatus();
   }
 
   // Appends the rows `begin` to `begin` + `count` - 1 of `values`; at most kCheckedValues rows.
-  absl::Status AppendRows(std::span<const T> values, const uint8_t* validity, size_t begin,
-                          size_t count) {
+  absl::Status AppendRows(ValueSpan values, const uint8_t* validity, size_t begin, size_t count) {
     const size_t present = CountPresent(validity, begin, count);
     if (present == 0) return AppendNulls(count);
-    if (present == count) return AppendPresent(values.subspan(begin, count));
+    if (present == count) return AppendPresent({At(values, begin), count});
     if (!options_.nullable) {
       size_t row = begin;
       while ((validity[row / 8] >> (row % 8) & 1) != 0) ++row;
       return NotNullable(num_rows_ + row - begin);
     }
-    if (present_ == nullptr) present_.reset(new T[kCheckedValues]);
-    encodings::PackValues(values.data() + begin, validity, begin, count, present_.get());
-    CFILE_RETURN_IF_ERROR(CheckValues({present_.get(), present}, validity, begin));
-    return AppendChecked({present_.get(), present}, validity, begin, count);
+    if (present_ == nullptr) {
+      present_ =
+          std::make_unique_for_overwrite<std::byte[]>(kCheckedValues * encodings::WidthOf(lane_));
+    }
+    encodings::PackValues(lane_, At(values, begin), validity, begin, count, present_.get());
+    const ValueSpan packed(present_.get(), present);
+    CFILE_RETURN_IF_ERROR(CheckValues(packed, validity, begin));
+    return AppendChecked(packed, validity, begin, count);
   }
 
   // Appends `count` rows, whose values have been checked. `validity` and `begin` have the same
   // meaning as in CheckValues. At most kCheckedValues rows, so that the values are still in the CPU
   // cache after the check.
-  absl::Status AppendChecked(std::span<const T> values, const uint8_t* validity, size_t begin,
+  absl::Status AppendChecked(ValueSpan values, const uint8_t* validity, size_t begin,
                              size_t count) {
     while (count > 0) {
       size_t rows = std::min<size_t>(count, MostRows() - block_rows_);
-      size_t present = rows == count ? values.size() : rows;
+      size_t present = rows == count ? values.count : rows;
       if (rows < count && validity != nullptr) present = CountPresent(validity, begin, rows);
-      if (validity != nullptr && present > 0 && IsLarge(values[0])) {
+      if (validity != nullptr && present > 0 && IsLarge(values.data)) {
         // Nulls before a large value, which may begin a new block, belong to the current block.
         const size_t nulls = encodings::PositionOfOne(validity, begin, 0) - begin;
         if (nulls > 0) {
@@ -229,11 +215,11 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
       size_t taken = present;
       taken = std::min<uint64_t>(taken, max_batch_rows());
       if (taken > 0) {
-        CFILE_ASSIGN_OR_RETURN(taken, RoomForLarge(values.first(taken)));
+        CFILE_ASSIGN_OR_RETURN(taken, RoomForLarge({values.data, taken}));
       }
       if (taken > 0) {
         const size_t offered = taken;
-        taken = encoder_->Append(values.first(offered));
+        taken = encoder_->AppendAny({values.data, offered});
         CFILE_ASSERT(taken > 0 || encoder_->full());
       }
       // If the block may be full, append only the rows up to the last value that the encoder has
@@ -245,15 +231,15 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
       }
       if (rows > 0) {
         if (options_.value_index) {
-          if (block_rows_ == 0) BeginKey(values[0]);
-          last_value_ = values[taken - 1];
+          if (block_rows_ == 0) BeginKey(values.data);
+          last_value_.Set(Key(At(values, taken - 1)));
         }
         AddValidity(validity, begin, rows);
-        statistics_.Add(values.first(taken));
+        statistics_.Add({values.data, taken});
         num_rows_ += rows;
         null_count_ += rows - taken;
         block_rows_ += static_cast<uint32_t>(rows);
-        values = values.subspan(taken);
+        values = From(values, taken);
         begin += rows;
         count -= rows;
       }
@@ -267,16 +253,16 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     CFILE_RETURN_IF_ERROR(CheckRoom(rows));
     if (block_rows_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
     if (options_.value_index) {
-      Owned<T> first{}, last{};
-      const bool parsed = internal::ParseKey<T>(block.first_key, first) &&
-                          internal::ParseKey<T>(block.last_key, last);
+      internal::OwnedKey first;
+      internal::OwnedKey last;
+      const bool parsed = first.Parse(block.first_key, type_.physical()) &&
+                          last.Parse(block.last_key, type_.physical());
       CFILE_ASSERT(parsed);
-      const T least(first);
-      CFILE_RETURN_IF_ERROR(CheckOrder({&least, 1}));
-      BeginKey(least);
-      last_value_ = last;
+      CFILE_RETURN_IF_ERROR(CheckOrder({first.value(), 1}));
+      BeginKey(first.value());
+      last_value_ = std::move(last);
     }
-    CFILE_RETURN_IF_ERROR(this->WriteCopy(block, num_rows_, block_key_));
+    CFILE_RETURN_IF_ERROR(WriteCopy(block, num_rows_, block_key_));
     num_rows_ += rows;
     null_count_ += rows - block.head.present_count;
     return absl::OkStatus();
@@ -294,24 +280,24 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   // Large values (more than a quarter of the largest block) are appended one by one. If the current
   // block has no room for such a value, the value begins a new block. Returns how many of `values`
   // may be appended in one call. Precondition: `values` is not empty.
-  absl::StatusOr<size_t> RoomForLarge(std::span<const T> values) {
-    if constexpr (encodings::kIsBytes<T>) {
-      if (internal::LargestSizeBound(values) <= options_.max_block_size_bytes / 4)
-        return values.size();
-      for (size_t i = 0; i < values.size(); ++i) {
-        if (!IsLarge(values[i])) continue;
-        if (i > 0) return i;
-        const size_t wanted = encoder_->size_bytes() + BlockOverheadBytes() + values[0].size();
-        if (block_rows_ > 0 && wanted > options_.max_block_size_bytes)
-          CFILE_RETURN_IF_ERROR(FinishBlock());
-        return size_t{1};
-      }
+  absl::StatusOr<size_t> RoomForLarge(ValueSpan values) {
+    if (lane_ != Lane::kBytes) return values.count;
+    const auto strings = values.As<std::string_view>();
+    if (internal::LargestSizeBound(strings) <= options_.max_block_size_bytes / 4)
+      return values.count;
+    for (size_t i = 0; i < values.count; ++i) {
+      if (!IsLarge(&strings[i])) continue;
+      if (i > 0) return i;
+      const size_t wanted = encoder_->size_bytes() + BlockOverheadBytes() + strings[0].size();
+      if (block_rows_ > 0 && wanted > options_.max_block_size_bytes)
+        CFILE_RETURN_IF_ERROR(FinishBlock());
+      return size_t{1};
     }
-    return values.size();
+    return values.count;
   }
-  bool IsLarge(const T& value) const {
-    if constexpr (encodings::kIsBytes<T>) return value.size() > options_.max_block_size_bytes / 4;
-    return false;
+  bool IsLarge(const void* value) const {
+    return lane_ == Lane::kBytes &&
+           static_cast<const std::string_view*>(value)->size() > options_.max_block_size_bytes / 4;
   }
 
   // The current block has at most this many bytes besides its values: headers, lengths, null
@@ -358,12 +344,12 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   }
 
   // Sets block_key_, the key in the value index of the block that begins with `first`.
-  void BeginKey(const T& first) {
+  void BeginKey(const void* first) {
     std::string first_key;
-    internal::AppendKey(first, first_key);
+    internal::AppendKey(Key(first), first_key);
     std::string previous_last;
     if (num_rows_ > 0) {
-      internal::AppendKey<T>(last_value_, previous_last);
+      internal::AppendKey(Key(last_value_.value()), previous_last);
     } else {
       min_key_ = first_key;
     }
@@ -372,35 +358,48 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
 
   absl::Status FinishFile() {
     if (block_rows_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
-    return this->WriteEnd(num_rows_);
+    return WriteEnd(num_rows_);
   }
 
   absl::Status FinishBlock() {
     const uint32_t rows = std::exchange(block_rows_, 0);
-    CFILE_RETURN_IF_ERROR(this->WriteBlock({num_rows_ - rows, rows, rows}, block_key_,
-                                           [&](encodings::ByteWriter& prefix) {
-                                             if (options_.nullable)
-                                               internal::AppendValidity(validity_, prefix);
-                                           }));
+    CFILE_RETURN_IF_ERROR(
+        WriteBlock({num_rows_ - rows, rows, rows}, block_key_, [&](encodings::ByteWriter& prefix) {
+          if (options_.nullable) internal::AppendValidity(validity_, prefix);
+        }));
     block_limit_.AddBlock(rows, file_.last_block(), file_.last_block_compressed());
     return absl::OkStatus();
   }
 
+  const Lane lane_;
   internal::SeekBlockLimit block_limit_;
   ValidityEncoder validity_;
-  std::unique_ptr<T[]> present_;  // kCheckedValues values, for rows of which some are null
+  std::unique_ptr<std::byte[]> present_;  // kCheckedValues values, for rows of which some are null
   uint32_t block_rows_ = 0;
   uint64_t num_rows_ = 0;
   uint64_t null_count_ = 0;
 
   // Used only in a column with a value index.
-  Owned<T> last_value_{};
+  internal::OwnedKey last_value_;
   std::string block_key_;
   std::string min_key_;
 };
 
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<internal::AnyWriter>> internal::NewValueWriter(
+    std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& user_options,
+    bool holds_type) {
+  WriterOptions options = user_options;
+  CFILE_RETURN_IF_ERROR(PrepareToWrite(sink->name(), type, holds_type, options));
+  CFILE_ASSIGN_OR_RETURN(auto encoder, NewEncoder(type, options, /*whole_records=*/false));
+  auto writer = std::make_unique<ValueWriter>(std::move(sink), type, options, std::move(encoder));
+  CFILE_RETURN_IF_ERROR(writer->Begin());
+  return writer;
+}
+
 template <typename T>
-Writer<T>::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Writer<T>::Writer(std::unique_ptr<internal::AnyWriter> writer) : impl_(std::move(writer)) {}
 
 template <typename T>
 Writer<T>::Writer(Writer&&) noexcept = default;
@@ -418,49 +417,34 @@ absl::StatusOr<Writer<T>> Writer<T>::Create(const std::string& path, const Colum
 
 template <typename T>
 absl::StatusOr<Writer<T>> Writer<T>::Create(std::unique_ptr<Sink> sink, const ColumnType& type,
-                                            const WriterOptions& user_options) {
-  WriterOptions options = user_options;
-  CFILE_RETURN_IF_ERROR(internal::PrepareToWrite<T>(sink->name(), type, options));
-  CFILE_ASSIGN_OR_RETURN(auto encoder,
-                         internal::NewEncoder<T>(type, options, /*whole_records=*/false));
-  auto impl = std::make_unique<Impl>(std::move(sink), type, options, std::move(encoder));
-  CFILE_RETURN_IF_ERROR(impl->Begin());
-  return Writer(std::move(impl));
+                                            const WriterOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(
+      auto writer, internal::NewValueWriter(std::move(sink), type, options, HoldsType<T>(type)));
+  return Writer(std::move(writer));
 }
 
 template <typename T>
 absl::Status Writer<T>::Append(std::span<const T> values) {
-  return impl_->Append(values);
+  return impl_->Append(internal::AnyBatch{.values = values.data(), .count = values.size()});
 }
 template <typename T>
 absl::Status Writer<T>::Append(std::span<const T> values, std::span<const uint8_t> validity) {
-  return impl_->Append(values, validity);
+  CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
+  return AppendBatch({.values = values, .validity = validity.data()});
 }
 template <typename T>
 absl::Status Writer<T>::AppendBatch(const Batch<T>& batch) {
-  if (batch.validity == nullptr) return impl_->Append(batch.values);
-  return impl_->Append(batch.values, {batch.validity, (batch.size() + 7) / 8});
+  return impl_->Append(internal::AnyBatch::Of(batch));
 }
 template <typename T>
 absl::Status Writer<T>::AppendNull() {
-  return impl_->AppendNull();
+  const T value{};
+  constexpr uint8_t kNull = 0;
+  return AppendBatch({.values = {&value, 1}, .validity = &kNull});
 }
 template <typename T>
 absl::Status Writer<T>::AddMetadata(std::string_view key, std::string_view value) {
   return impl_->AddMetadata(key, value);
-}
-template <typename T>
-bool Writer<T>::Takes(const internal::CopiedBlock& block) const {
-  return impl_->Takes(block);
-}
-template <typename T>
-absl::Status Writer<T>::CopyBlock(const internal::CopiedBlock& block) {
-  return impl_->CopyBlock(block);
-}
-template <typename T>
-bool Writer<T>::AdoptDictionary(const encodings::Dictionary& dictionary,
-                                std::vector<uint32_t>& codes) {
-  return impl_->AdoptDictionary(dictionary, codes);
 }
 template <typename T>
 absl::Status Writer<T>::Finish() {

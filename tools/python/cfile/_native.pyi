@@ -155,6 +155,9 @@ class TableWriter:
     def create_like(path: str | Location, table: str | Location, settings: dict[str, WriterSettings]) -> TableWriter:
         """Creates a table with the schema of the table at the path `table`."""
     @staticmethod
+    def create_rows(path: str | Location, schema: object) -> TableWriter:
+        """Creates a table for rows of this type. Fields of the type null become strings."""
+    @staticmethod
     def leaves(schema: object, /) -> list[str]:
         """The names of the columns of a table with this type."""
     @staticmethod
@@ -191,6 +194,10 @@ class FileWriter:
     num_rows: int
 
 # Maintenance of the table at `path` (cfile/table_maintenance.h, cfile/table_columns.h, cfile/table_repair.h).
+def append_table(path: str | Location, rows: str | Location, settings: dict[str, WriterSettings]) -> list[str]:
+    """Appends the rows of the table `rows`, and changes the columns so that they fit. Returns a sentence for each change."""
+def is_table_path(path: str, /) -> bool:
+    """Whether tables give this name to a file, relative to the directory of the table."""
 def compact(path: str | Location, parts: Sequence[str], settings: dict[str, WriterSettings]) -> dict[str, int]:
     """rows, copied_blocks, recoded_blocks, copied_bytes."""
 def part_origin(path: str | Location, part: str, /) -> tuple[int, list[str]] | None:
@@ -214,8 +221,9 @@ def rename_column(path: str | Location, old: str, new: str, /) -> None: ...
 def reorder_columns(path: str | Location, names: Sequence[str], /) -> None: ...
 def widen_column(path: str | Location, name: str, type: str, /) -> None: ...
 
-def repair(path: str | Location, *, salvage: bool = False, force: bool = False, dry_run: bool = False) -> list[dict[str, Any]]:
-    """Each part: name, state, num_rows, lost_rows, reason."""
+def repair(path: str | Location, *, salvage: bool = False, null_lost: bool = False, drop_damaged: bool = False, force: bool = False,
+           dry_run: bool = False) -> list[dict[str, Any]]:
+    """Each part: name, state, num_rows, lost_rows, lost_values, reason."""
 
 # Parquet (cfile/parquet.h). Both return rows, row_groups, copied_pages, recompressed_pages, recoded_pages, bytes_in, bytes_out.
 def import_parquet(source: str | Location | RangedObject, target: str | Location, settings: dict[str, WriterSettings], *,

@@ -154,11 +154,14 @@ def widen_column(path: Path, name: str, type: str, *, storage_options: Mapping[s
     _native.widen_column(located(path, storage_options), name, type)
 
 
-def repair(path: Path, *, salvage: bool = False, force: bool = False, dry_run: bool = False,
-           storage_options: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
-    """Rebuilds a damaged table from the parts that can be read. Returns name, state, num_rows, lost_rows and reason of each part.
+def repair(path: Path, *, salvage: bool = False, null_lost: bool = False, drop_damaged: bool = False, force: bool = False,
+           dry_run: bool = False, storage_options: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    """Reads a whole table, and rebuilds it from the parts if table.cft is damaged or missing. Damaged parts stay as they are.
 
-    salvage: also reads all values, and keeps the rows that can be read of damaged parts. force: rebuilds a sound table, too.
-    dry_run: changes nothing.
+    Returns name, state, num_rows, lost_rows, lost_values (by column) and reason of each part.
+    salvage: replaces each damaged part by the rows that can be read. null_lost: lost values of nullable columns become None instead,
+    and their rows stay. drop_damaged: leaves damaged parts out of the table; with salvage, only parts of which nothing can be read.
+    Their files stay until collect_garbage, and force brings them back. force: rebuilds a sound table, too. dry_run: changes nothing.
     """
-    return _native.repair(located(path, storage_options), salvage=salvage, force=force, dry_run=dry_run)
+    return _native.repair(located(path, storage_options), salvage=salvage, null_lost=null_lost, drop_damaged=drop_damaged, force=force,
+                          dry_run=dry_run)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 from . import _native
 from .errors import AccessError, ArgumentError, DataError, ExistsError, NotFoundError, UnsupportedError
@@ -19,12 +18,6 @@ if TYPE_CHECKING:
 
 _FILE_MAGICS = (b"kuducfl2", b"kuducfil")
 _TABLE_MAGICS = (b"cfiletb1", b"cfiletb2")
-# The names that tables give (FORMAT.md, Table), and those of files that are not complete yet.
-_HEX = "[0-9a-f]"
-_UNFINISHED = r"\..+\.\d+-\d+\.cfile-tmp"
-_TABLE_FILE = re.compile(rf"table\.(cft|lock)|chunk-{_HEX}{{32}}\.cft(\.dropped)?|columns-{_HEX}{{32}}\.dropped|{_UNFINISHED}", re.ASCII)
-_PART = re.compile(rf"part-({_HEX}{{32}}|\d{{6,}})", re.ASCII)
-_PART_FILE = re.compile(rf"\d{{4,}}-[\w-]*\.cfile|part-\d+-{_HEX}{{16}}\.cft|dropped(-\d+-{_HEX}{{16}})?|{_UNFINISHED}", re.ASCII)
 
 
 def publish(target: Location, overwrite: bool, write_at: Callable[[Location], T]) -> T:
@@ -108,21 +101,21 @@ def _check_own(path: str, name: str) -> None:
     if start not in (_TABLE_MAGICS if is_table else (*_FILE_MAGICS, b"")):  # nothing is lost with an empty file
         raise ArgumentError(f"{name} is not a {'table' if is_table else 'file'} of cfile: overwrite=True replaces only files and tables "
                             "of cfile")
-    foreign = _foreign(path, "", _TABLE_FILE) if is_table else None
+    foreign = _foreign(path, "") if is_table else None
     if foreign is not None:
         raise ArgumentError(f"{name} has files of its table, and also {foreign}, which overwrite=True would remove: move it to another "
                             "place first")
 
 
-def _foreign(table: str, folder: str, files: re.Pattern[str]) -> str | None:
+def _foreign(table: str, folder: str) -> str | None:
     """A file or a folder in a folder of a table whose name tables do not give."""
     with os.scandir(os.path.join(table, folder)) as entries:
         for entry in entries:
             name = os.path.join(folder, entry.name)
             if entry.is_dir(follow_symlinks=False):
-                found = _foreign(table, name, _PART_FILE) if not folder and _PART.fullmatch(entry.name) else name
+                found = _foreign(table, name) if not folder and _native.is_table_path(f"{name}/") else name
             else:
-                found = None if entry.is_file(follow_symlinks=False) and files.fullmatch(entry.name) else name
+                found = None if entry.is_file(follow_symlinks=False) and _native.is_table_path(name) else name
             if found is not None:
                 return found
     return None

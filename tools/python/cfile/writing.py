@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 from . import _native, restoring
 from .errors import ArgumentError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 else:
     sorting = Lazy("cfile.sorting")
 
+# The texts of errors of rows that do not fit the columns of a table.
+_UNFIT = ("the Arrow stream has no field", "has no column in the table", "a value is null, but it is required", "but the column holds")
 _OPTIONS = {"encoding": "encoding", "compression": "compression", "goal": "goal", "block_size_bytes": "block_size_bytes",
             "bloom_filter": "bloom_filter_bits_per_value"}
 
@@ -181,28 +184,46 @@ def _finish(writer: _native.TableWriter | _native.FileWriter, stream: Any) -> No
 def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str, str] | None = None,
            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
            block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
-           replacing: Sequence[str] = (), storage_options: Mapping[str, Any] | None = None) -> None:
+           replacing: Sequence[str] = (), evolve: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
     """Appends rows to a table, as a new part. Arguments as for write; columns are found by their names.
 
     replacing: the names of parts (Table.parts) whose place the new part takes. Their rows disappear in the same step.
+    evolve: changes the columns of the table in the same step, so that the rows fit. A column that gets a null becomes nullable, a number
+        gets a wider type (also an integer becomes a double, if all its values are exact), and new columns are added, which are null in
+        older rows. Columns that the data lacks get nulls. Columns that change are written again. The data is first written to a temporary
+        folder. Tables of nested records, and the columns by which rows are sorted, do not change so.
 
     The rows become visible to `cfile.open` in one step. If the table has key columns, the rows must be in their order. Many small parts
     make reading slower; `cfile.compact` merges them.
 
     >>> cfile.write(tmp / "log", pyarrow.table({"message": ["start"]}))
     >>> cfile.append(tmp / "log", pyarrow.table({"message": ["stop"]}))
-    >>> len(cfile.open(tmp / "log"))
-    2
+    >>> cfile.append(tmp / "log", pyarrow.table({"message": ["restart"], "code": [7]}), evolve=True)
+    >>> cfile.open(tmp / "log").to_pylist()[1:]
+    [{'message': 'stop', 'code': None}, {'message': 'restart', 'code': 7}]
     """
     target = located(path, storage_options)
+    if evolve and replacing:
+        raise ArgumentError("evolve=True adds rows: it does not replace parts")
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                             "bloom_filter": bloom_filter})
     opened = _native.open_table(target)
     keep_index(opened, settings)
     with Data(data, opened.fields) as source:
         with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]) or source.metadata)
-        _finish(_native.TableWriter.replace(target, names_of(replacing), settings) if replacing else
-                _native.TableWriter.append(target, settings), source.stream)
+        if evolve:
+            with tempfile.TemporaryDirectory() as folder:
+                rows = os.path.join(folder, "rows")
+                _finish(_native.TableWriter.create_rows(rows, source.type), source.stream)
+                _native.append_table(target, rows, settings)
+            return
+        try:
+            _finish(_native.TableWriter.replace(target, names_of(replacing), settings) if replacing else
+                    _native.TableWriter.append(target, settings), source.stream)
+        except ArgumentError as error:
+            if any(text in str(error) for text in _UNFIT):
+                raise ArgumentError(f"{error}; evolve=True changes the columns of the table so that the rows fit") from None
+            raise
 
 
 def keep_index(opened: _native.Opened, settings: dict[str, Any]) -> None:

@@ -303,6 +303,9 @@ nb::dict Verify(const Opened& opened) {
           add(cfile::StrCat(opened.name(), "/", *file), table.VerifyColumn(part, column));
           if (WasCancelled(damages)) return absl::OkStatus();
         }
+        const cfile::VerifyReport copy = table.VerifyCopy(part);
+        const auto info = table.part(part);
+        if (!copy.ok() && info.ok()) add(cfile::StrCat(opened.name(), "/", info->name), copy);
       }
       return absl::OkStatus();
     });

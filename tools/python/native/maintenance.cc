@@ -117,9 +117,14 @@ void WriteColumns(const Location& path, const nb::object& data, const nb::dict& 
   });
 }
 
-nb::list Repair(const Location& path, bool salvage, bool force, bool dry_run) {
+nb::list Repair(const Location& path, bool salvage, bool null_lost, bool drop_damaged, bool force,
+                bool dry_run) {
   const cfile::RepairReport report = AtTable(path, [&](const auto& table) {
-    return cfile::Repair(table, {.salvage = salvage, .force = force, .dry_run = dry_run});
+    return cfile::Repair(table, {.salvage = salvage,
+                                 .null_lost = null_lost,
+                                 .drop_damaged = drop_damaged,
+                                 .force = force,
+                                 .dry_run = dry_run});
   });
   nb::list list;
   for (const cfile::RepairedPart& part : report.parts) {
@@ -128,6 +133,9 @@ nb::list Repair(const Location& path, bool salvage, bool force, bool dry_run) {
     dict["state"] = std::string(cfile::NameOf(part.state));
     dict["num_rows"] = part.num_rows;
     dict["lost_rows"] = part.lost_rows;
+    nb::dict lost_values;
+    for (const auto& [column, count] : part.lost_values) lost_values[column.c_str()] = count;
+    dict["lost_values"] = lost_values;
     dict["reason"] = part.reason;
     list.append(dict);
   }
@@ -150,6 +158,7 @@ void AddMaintenance(nb::module_& module) {
     if (!origin) return nb::none();
     return nb::make_tuple(origin->commit, nb::cast(origin->replaced));
   });
+  module.def("is_table_path", [](const std::string& path) { return cfile::IsTablePath(path); });
   module.def("drop_parts", [](const Location& path, const Names& parts) {
     AtTable(path, [&](const auto& table) { return cfile::DropParts(table, parts); });
   });
@@ -175,7 +184,8 @@ void AddMaintenance(nb::module_& module) {
         AtTable(path, [&](const auto& table) { return cfile::WidenColumn(table, name, wider); });
       });
   module.def("repair", &Repair, arg("path"), nb::kw_only(), arg("salvage") = false,
-             arg("force") = false, arg("dry_run") = false);
+             arg("null_lost") = false, arg("drop_damaged") = false, arg("force") = false,
+             arg("dry_run") = false);
 }
 
 }  // namespace cfile_python

@@ -1,8 +1,10 @@
 
 #include "tools/python/native/writers.h"
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "cfile/arrow_import.h"
@@ -10,6 +12,7 @@
 #include "cfile/prepared_parts.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
+#include "cfile/table_columns.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/writer.h"
 #include "tools/python/native/location.h"
@@ -37,6 +40,33 @@ void SetKey(const Names& keys, const Names& nulls_last, Schema& schema) {
   };
   schema.key_columns = positions(keys);
   schema.nulls_last = positions(nulls_last);
+}
+
+void ReplaceNullTypes(ArrowSchema& type) {
+  if (std::string_view(type.format) == "n") type.format = "u";
+  for (int64_t i = 0; i < type.n_children; ++i) ReplaceNullTypes(*type.children[i]);
+}
+
+Names AppendTable(const Location& path, const Location& from, const nb::dict& settings) {
+  std::map<std::string, cfile::WriterOptions> options;
+  for (const auto [column, of_column] : settings) {
+    options[nb::cast<std::string>(column)] = OptionsOf(nb::cast<nb::dict>(of_column));
+  }
+  const auto rows =
+      AtTable(from, [](const auto& storage) { return cfile::TableReader::Open(storage); });
+  const Schema schema =
+      AtTable(path, [](const auto& storage) { return cfile::TableReader::Open(storage); }).schema();
+  for (const auto& [name, of_column] : options) {
+    if (!name.empty() && !schema.Find(name) && !rows.schema().Find(name)) {
+      throw nb::key_error(name.c_str());
+    }
+  }
+  return AtTable(path, [&](const auto& table) {
+    return cfile::AppendTable(table, rows, [&](const cfile::ColumnSchema& column) {
+      const auto found = options.find(column.name);
+      return found == options.end() ? options[""] : found->second;
+    });
+  });
 }
 
 bool CommitParts(const Location& path, const std::vector<nb::bytes>& parts, const std::string& id,
@@ -84,6 +114,16 @@ class PythonTableWriter {
     const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
     return Made(path, [&](const cfile::TableLocation& table) {
       return cfile::TableWriter::Create(table, schema, options);
+    });
+  }
+  // Creates a table for rows of the type `type`. Fields of the type null become strings.
+  static std::unique_ptr<PythonTableWriter> CreateRows(const Location& path,
+                                                       const nb::object& type) {
+    const auto arrow = SchemaOf(type);
+    ReplaceNullTypes(arrow->value);
+    const Schema schema = ValueOf(cfile::ImportArrowSchema(arrow->value));
+    return Made(path, [&](const cfile::TableLocation& table) {
+      return cfile::TableWriter::Create(table, schema);
     });
   }
   static std::unique_ptr<PythonTableWriter> Append(const Location& path, const nb::dict& settings) {
@@ -265,6 +305,7 @@ void AddWriters(nb::module_& module) {
   });
   module.def("commit_parts", &CommitParts, arg("path"), arg("parts"), arg("id"), arg("replaced"),
              arg("schema").none(), arg("keys"));
+  module.def("append_table", &AppendTable, arg("path"), arg("rows"), arg("settings"));
   nb::class_<PythonTableWriter>(module, "TableWriter")
       .def_static("leaves",
                   [](const nb::object& type) {
@@ -283,6 +324,7 @@ void AddWriters(nb::module_& module) {
                   arg("nulls_last") = Names())
       .def_static("create_like", &PythonTableWriter::CreateLike, arg("path"), arg("table"),
                   arg("settings"))
+      .def_static("create_rows", &PythonTableWriter::CreateRows, arg("path"), arg("schema"))
       .def_static("append", &PythonTableWriter::Append, arg("path"), arg("settings"))
       .def_static("replace", &PythonTableWriter::Replace, arg("path"), arg("parts"),
                   arg("settings"))

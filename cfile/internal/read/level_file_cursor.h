@@ -1,0 +1,35 @@
+// Implements LevelCursor (cfile/levels.h). FileCursor opens the blocks; this file reads their
+// records.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "cfile/batch.h"
+#include "cfile/internal/read/file_cursor.h"
+#include "cfile/internal/read/level_block_cursor.h"
+#include "encodings/core/block_codec.h"
+
+namespace cfile::internal {
+
+// The functions and errors are those of LevelCursor. Thread-compatible.
+class LevelFileCursor final : public FileCursor {
+ public:
+  LevelFileCursor(std::shared_ptr<FileReader> file,
+                  std::shared_ptr<const encodings::Dictionary> dictionary);
+  ~LevelFileCursor();
+
+  absl::StatusOr<AnyLevelBatch> Next(size_t max_records);
+
+ private:
+  LevelBlockCursor block_;
+};
+
+// Returns a cursor at the first record of `file`. `holds_type`: HoldsType of the caller's C++ type.
+// Errors: those of Reader::NewLevelCursor.
+absl::StatusOr<std::unique_ptr<LevelFileCursor>> NewLevelFileCursor(
+    const std::shared_ptr<FileReader>& file, bool holds_type = true);
+
+}  // namespace cfile::internal
