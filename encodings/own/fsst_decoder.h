@@ -35,12 +35,8 @@ struct FsstPlace {
 // The part of a seek index that belongs to one group. A search that begins at the first value of a
 // step only reads the sizes and the suffixes of this step.
 struct FsstGroupSteps {
-  enum class State : uint32_t {
-    kUnknown,
-    kSearched,  // the group was searched once
-    kInWork,    // one thread sets the members; others search without them
-    kKnown
-  };
+  // kSearched: once. kInWork: one thread sets the members, others search without them.
+  enum class State : uint32_t { kUnknown, kSearched, kInWork, kKnown };
 
   uint32_t offset = 0;  // of the group, from the block's start
   // The members below are set when the group is searched for the second time, because setting them
@@ -121,8 +117,8 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   // Keeps the first `keep` bytes of the arena, and the key.
   void ReserveArena(size_t size, size_t keep = 0);
 
-  // Form 1. ReserveText makes room for text; afterwards there is no current group. CatchUp loads the
-  // group of position_, moves to position_ and the key to the front of the arena.
+  // Form 1. ReserveText makes room for text; then there is no current group. CatchUp loads the
+  // group of position_, moves to position_, and moves the key to the front of the arena.
   void ReserveText(size_t size);
   absl::Status CatchUp();
   // Returns the first key of a group without the common prefix. It is valid until the call after

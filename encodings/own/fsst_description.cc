@@ -50,8 +50,16 @@ absl::Status FsstCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*
 }
 
 absl::Status FsstCodec::CheckWithoutDictionary(BlockView& block) {
-  BlockDescription description(block.bytes, SIZE_MAX);
-  return Describe(PhysicalType::kBytes, {}, block, description);
+  FsstHeader header;
+  CFILE_RETURN_IF_ERROR(ParseFsstHeader(block.bytes, block.count, header));
+  const uint32_t groups = FsstGroups(block.count);
+  for (uint32_t i = 0; i < groups; ++i) {
+    const std::span<const uint8_t> bytes = FsstGroupBytes(block.bytes, header, groups, i);
+    FsstGroup group;
+    if (!ParseFsstGroup(header.form, bytes, FsstGroupCount(block.count, i), group))
+      return DataLoss("fsst: group ", i, " is cut off, or its offset is wrong");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace cfile::encodings

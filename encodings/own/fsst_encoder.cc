@@ -78,7 +78,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
       suffixes_[count_++] = static_cast<uint32_t>(size);
       previous = value;
     }
-    if (taken > 0) previous_.assign(previous);
+    if (taken > 0 && !full()) previous_.assign(previous);  // a full block needs no copy
     return taken;
   }
 
@@ -134,8 +134,8 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
            (group_texts_.size() + 1) * kMostGroupBytes;
   }
 
-  // Sets texts_ to texts without the common prefix: in form 1, those of a group and of the next one;
-  // in form 2, the values of the group.
+  // Sets texts_ to texts without the common prefix: those of a group and of the next one (form 1),
+  // or the values of the group (form 2).
   void BuildTexts(FsstForm form, uint32_t group) {
     texts_.clear();
     const char* suffix = text_.view().data() + group_texts_[group] + common_;

@@ -13,14 +13,11 @@
 #include "encodings/core/value_dictionary.h"
 
 namespace cfile::encodings {
-namespace {
 
 constexpr size_t kFetchedGroupBytes = 1024;  // at most, in advance, if no steps are known
 // The most bytes of the header of a block and of its first offset, without the common prefix.
 constexpr size_t kMostFrontBytes = 1 + kMaxVint32Bytes + sizeof(uint32_t);
 constexpr uint32_t kMostIndexedBytes = 1u << 29;  // FsstPlace has 29 bits
-
-}  // namespace
 
 void FsstGroupSteps::PrefetchStep(std::span<const uint8_t> block, uint32_t step) const {
   PrefetchBytes(block, offset, offset + 128);  // the sizes

@@ -67,9 +67,8 @@ absl::StatusOr<size_t> FsstDecoder::ReadSeparate(std::span<std::string_view> out
     }
     while (run.count > 0 && MostBytes(run) > arena_size_ - kSlack - used) --run.count;
     if (run.count == 0) {
-      if (done > 0) break;
-      CFILE_RETURN_IF_ERROR(DecodeLarge(run.first, out[0]));
-      done = 1;
+      if (done == 0) CFILE_RETURN_IF_ERROR(DecodeLarge(run.first, out[0]));
+      done = std::max<size_t>(done, 1);
       break;
     }
     CFILE_ASSIGN_OR_RETURN(const uint8_t* const end, Decode(run, arena_.get() + used, &out[done]));
