@@ -49,7 +49,8 @@ struct EncodingRow {
   // True if the encoding describes its blocks: see DescribeBlock.
   bool describes;
   // True if the encoding stores strings without the bytes that they share with the string before,
-  // so that an export should do so, too. The value is Codec::kFrontCodes, if there is one.
+  // so that an export to Parquet should do so, too. The value is Codec::kFrontCodes, if there is
+  // one. Parquet's own encodings need none: exports copy their pages.
   bool front_codes;
 
   constexpr bool Supports(PhysicalType type) const {
