@@ -134,13 +134,13 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
            (group_texts_.size() + 1) * kMostGroupBytes;
   }
 
-  // Sets texts_ to texts without the common prefix: those of a group and of the next one (form 1),
-  // or the values of the group (form 2).
-  void BuildTexts(FsstForm form, uint32_t group) {
+  // Sets texts_ to texts without the common prefix: those of at most `most` groups from `group` on
+  // (form 1), or the values of the group (form 2).
+  void BuildTexts(FsstForm form, uint32_t group, size_t most) {
     texts_.clear();
     const char* suffix = text_.view().data() + group_texts_[group] + common_;
     if (form == FsstForm::kFrontCoded) {
-      for (size_t i = group; i + 1 < group_texts_.size() && texts_.size() < 2; ++i)
+      for (size_t i = group; i + 1 < group_texts_.size() && texts_.size() < most; ++i)
         texts_.push_back(
             text_.view().substr(0, group_texts_[i + 1]).substr(group_texts_[i] + common_));
       return;
@@ -186,9 +186,9 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     ByteWriter front_coded, separate;
     for (uint32_t i = 0; i < tried; ++i) {
       const auto group = static_cast<uint32_t>(uint64_t{i} * groups / tried);
-      Compress(FsstForm::kFrontCoded, group);
+      Compress(FsstForm::kFrontCoded, group, 1);
       PutGroup(FsstForm::kFrontCoded, group, 0, front_coded);
-      Compress(FsstForm::kSeparate, group);
+      Compress(FsstForm::kSeparate, group, 1);
       PutGroup(FsstForm::kSeparate, group, 0, separate);
     }
     return 100 * front_coded.size() < kFrontCodedTo * separate.size();
@@ -204,8 +204,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     std::vector<uint32_t> sizes;  // in form 2, of the values
     size_t due = 0;               // bytes of text that should be in the sample by now, times `text`
     for (uint32_t group = 0; group < groups; ++group) {
-      BuildTexts(form, group);
-      if (form == FsstForm::kFrontCoded) texts_.resize(1);
+      BuildTexts(form, group, 1);
       const size_t whole = TotalBytes(texts_);
       due += wanted * whole;
       if (sample.size() * text >= due) continue;
@@ -236,15 +235,15 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
       StoreLittleEndian(static_cast<uint32_t>(out.size()),
                         out.data() + offsets + group * sizeof(uint32_t));
       const size_t part = form == FsstForm::kFrontCoded ? group % 2 : 0;
-      if (part == 0) Compress(form, group);
+      if (part == 0) Compress(form, group, 2);
       stored += PutGroup(form, group, part, out);
     }
     const size_t text = TextBytes(FsstForm::kFrontCoded);
     if (text > 0) text_ratio_ = (stored * kWhole + text - 1) / text;
   }
 
-  void Compress(FsstForm form, uint32_t group) {
-    BuildTexts(form, group);
+  void Compress(FsstForm form, uint32_t group, size_t most) {
+    BuildTexts(form, group, most);
     compressor_->CompressAll(texts_, codes_, code_sizes_);
   }
 
@@ -277,7 +276,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
       return width;
     };
     auto least_shared = static_cast<uint32_t>(common_), least_suffix = uint32_t{0};
-    const int shared_width = take_least(shared, least_shared);
+    const int shared_width = separate ? 0 : take_least(shared, least_shared);
     const int suffix_width = take_least(suffixes, least_suffix);
     const int width = separate ? suffix_width : shared_width;
     out.PutFixed(static_cast<uint8_t>(compressed ? width | kFsstCodes : width));
