@@ -23,6 +23,7 @@ struct FrontCodedSizes {
   uint32_t least_shared = 0;  // of the other strings, without the common bytes
   uint32_t least_suffix = 0;
   size_t common = 0;
+  int bits = 32;  // at most, of each size in the arrays
 };
 struct FrontCodedSums {
   bool sound = true;     // no string shares more bytes than the string before it has

@@ -109,9 +109,10 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
   const size_t common = common_.size();
   shared_[0] = static_cast<uint32_t>(common);
   suffixes_[0] = parts.first_size;
-  const auto [sound, used, longest] = CompleteSizes(
-      {group_count_, parts.first_size, parts.least_shared, parts.least_suffix, common}, shared_,
-      suffixes_);
+  const auto [sound, used, longest] =
+      CompleteSizes({group_count_, parts.first_size, parts.least_shared, parts.least_suffix, common,
+                     std::max(parts.shared_width, parts.suffix_width)},
+                    shared_, suffixes_);
   if (!sound) return Damaged(group, "a value shares more bytes than the value before it has");
   // `used` is at least as large as each size, so 32 bits are enough for the sizes.
   if (used > most || used + common > UINT32_MAX || (!compressed_ && used < most)) {
