@@ -150,11 +150,11 @@ CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeBlock(const Reader& reader, u
 // kFailedPrecondition: the file has no positional index. kDataLoss: an index node is damaged.
 CFILE_EXPORT absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal);
 
-// Returns the values of the file's dictionary in the order of their codes. If the file has FSST,
-// they are the symbols, which are parts of values. If the file has no dictionary, returns no
-// values. Precondition: T is the C++ type of the column's values. Memory: the values of the
-// dictionary. kDataLoss: the dictionary is damaged. kOutOfRange: the dictionary exceeds a limit of
-// ReaderOptions, such as max_dictionary_values. Other errors: of the source.
+// Returns the values of the file's dictionary in the order of their codes. If the dictionary
+// consists of symbols, returns these: they are parts of values. If the file has no dictionary,
+// returns no values. Precondition: T is the C++ type of the column's values. Memory: the values of
+// the dictionary. kDataLoss: the dictionary is damaged. kOutOfRange: the dictionary exceeds a limit
+// of ReaderOptions, such as max_dictionary_values. Other errors: of the source.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::StatusOr<std::vector<Owned<T>>> ReadDictionary(const Reader& reader);
 

@@ -21,7 +21,6 @@
 #include "encodings/own/compact.h"
 #include "encodings/own/for.h"
 #include "encodings/own/fsst.h"
-#include "encodings/own/fsst_dictionary.h"
 #include "encodings/parquet/alp.h"
 #include "encodings/parquet/byte_stream_split.h"
 #include "encodings/parquet/delta_binary_packed.h"
@@ -32,6 +31,7 @@
 #include "encodings/parquet/parquet_group_varint.h"
 #include "encodings/parquet/parquet_plain.h"
 #include "encodings/parquet/parquet_rle.h"
+#include "encodings/value_places.h"
 
 namespace cfile::encodings {
 namespace {
@@ -39,6 +39,9 @@ namespace {
 // The codec structs of all encodings (encodings/ADDING.md), in the order of the encoding numbers.
 template <typename... Codec>
 struct CodecList {};
+#ifndef CFILE_WITH_LZ4
+using CodecsOfLz4 = CodecList<DictCodec, BitShuffleCodec>;
+#endif
 using Codecs =
     CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
 #ifdef CFILE_WITH_LZ4
@@ -47,6 +50,15 @@ using Codecs =
               ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec, DeltaBinaryPackedCodec,
               DeltaLengthByteArrayCodec, DeltaByteArrayCodec, ParquetDictionaryCodec,
               ByteStreamSplitCodec, AlpCodec, ForCodec, FsstCodec, CompactCodec, AlpRdCodec>;
+
+#ifndef CFILE_WITH_LZ4
+template <typename... Codec>
+std::string_view NameIn(CodecList<Codec...>, Encoding encoding) {
+  std::string_view name;
+  ((Codec::kEncoding == encoding ? void(name = Codec::kName) : void()), ...);
+  return name;
+}
+#endif
 
 template <typename Codec>
 constexpr bool HasDictionary = requires {
@@ -77,6 +89,22 @@ constexpr Automatic AutomaticOf() {
 }
 
 template <typename Codec>
+constexpr std::optional<Encoding> OlderNumberOf() {
+  if constexpr (requires { Codec::kOlderNumber; }) return Codec::kOlderNumber;
+  return std::nullopt;
+}
+
+template <typename Codec>
+constexpr bool FrontCodes = requires {
+  requires Codec::kFrontCodes;
+};
+
+template <typename Codec>
+constexpr bool HasPlaces = requires {
+  &Codec::VisitValuePlaces;
+};
+
+template <typename Codec>
 constexpr EncodingRow RowOf() {
   uint32_t types = 0;
   for (uint32_t type = 0; type < kNumPhysicalTypes; ++type) {
@@ -84,6 +112,8 @@ constexpr EncodingRow RowOf() {
   }
   return {Codec::kEncoding,
           Codec::kName,
+          Codec::kSuits,
+          OlderNumberOf<Codec>(),
           types,
           Codec::kWorstExtraBytesPerValue,
           Codec::kWorstExtraBytesPerBlock,
@@ -91,7 +121,8 @@ constexpr EncodingRow RowOf() {
           AutomaticOf<Codec>(),
           HasDictionary<Codec>,
           CodecHasCodes<Codec>(),
-          Describes<Codec>};
+          Describes<Codec>,
+          FrontCodes<Codec>};
 }
 
 template <typename... Codec>
@@ -156,10 +187,17 @@ Result MakeWith(CodecList<Codec...>, Encoding encoding, PhysicalType type, Make 
   return result;
 }
 
-// Returns the encoding whose decoder decodes blocks of `encoding`. PLAIN_DICTIONARY is an older
-// name for RLE_DICTIONARY; it is read, but not written.
 Encoding DecodedAs(Encoding encoding) {
-  return encoding == Encoding::kParquetPlainDictionary ? Encoding::kParquetDictionary : encoding;
+  const EncodingRow* const row = FindDecoding(encoding);
+  return row == nullptr ? encoding : row->encoding;
+}
+
+// Calls function(codec), where `codec` is the std::type_identity of the codec struct that decodes
+// blocks of `encoding`.
+template <typename Function, typename... Codec>
+void WithCodec(CodecList<Codec...>, Encoding encoding, Function function) {
+  const Encoding decoded = DecodedAs(encoding);
+  ((Codec::kEncoding == decoded ? function(std::type_identity<Codec>()) : void()), ...);
 }
 
 absl::Status NoSuchPair(Encoding encoding, PhysicalType type) {
@@ -167,17 +205,11 @@ absl::Status NoSuchPair(Encoding encoding, PhysicalType type) {
       StrCat("this build has no ", EncodingName(encoding), " of ", PhysicalTypeName(type)));
 }
 
-// True if `dictionary` is the symbol table of FSST.
-bool IsSymbolTable(const std::shared_ptr<const Dictionary>& dictionary) {
-  return dynamic_cast<const SymbolDictionary*>(dictionary.get()) != nullptr;
-}
-
-// True if there is no dictionary, or if its values are of this type.
+// True if there is no dictionary of values, or if its values are of this type.
 template <typename T>
 bool FitsDictionary(PhysicalType type, const DecoderOptions& options) {
   using P = PageType<T>;
-  if (options.dictionary == nullptr) return true;
-  if (IsSymbolTable(options.dictionary)) return type == PhysicalType::kBytes;
+  if (options.dictionary == nullptr || !options.dictionary->has_values()) return true;
   const auto* found = dynamic_cast<const ValueDictionary<P>*>(options.dictionary.get());
   return found != nullptr &&
          (!kIsBytes<P> || found->type_length == PageTypeLength<T>(type, options.type_length));
@@ -201,18 +233,30 @@ const EncodingRow* FindEncoding(std::string_view name) {
   return nullptr;
 }
 
+const EncodingRow* FindDecoding(Encoding encoding) {
+  for (const EncodingRow& row : kRows) {
+    if (row.encoding == encoding || row.older_number == encoding) return &row;
+  }
+  return nullptr;
+}
+
 bool HasCodes(Encoding encoding) {
-  const EncodingRow* row = FindEncoding(DecodedAs(encoding));
+  const EncodingRow* row = FindDecoding(encoding);
   return row != nullptr && row->has_codes;
 }
 
 std::string EncodingName(Encoding encoding) {
   if (const EncodingRow* row = FindEncoding(encoding)) return std::string(row->name);
 #ifndef CFILE_WITH_LZ4
-  if (encoding == Encoding::kDict) return "dict (built without LZ4)";
-  if (encoding == Encoding::kBitShuffle) return "bit-shuffle (built without LZ4)";
+  const std::string_view name = NameIn(CodecsOfLz4(), encoding);
+  if (!name.empty()) return absl::StrCat(name, " (built without LZ4)");
 #endif
   return absl::StrCat("encoding ", static_cast<uint32_t>(encoding));
+}
+
+std::string_view EncodingSuits(Encoding encoding) {
+  const EncodingRow* const row = FindDecoding(encoding);
+  return row == nullptr ? std::string_view() : row->suits;
 }
 
 template <typename T>
@@ -237,7 +281,8 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, 
   }
   // In a damaged file, a block may have codes although the dictionary consists of symbols.
   DecoderOptions fitting = options;
-  if (HasCodes(encoding) && IsSymbolTable(options.dictionary)) fitting.dictionary = nullptr;
+  if (HasCodes(encoding) && options.dictionary != nullptr && !options.dictionary->has_values())
+    fitting.dictionary = nullptr;
   auto decoder = MakeWith<T, std::unique_ptr<BlockDecoder<T>>>(
       Codecs(), DecodedAs(encoding), type,
       [&]<typename C>(std::type_identity<C>) { return C::template MakeDecoder<T>(type, fitting); });
@@ -259,45 +304,45 @@ absl::StatusOr<std::unique_ptr<AnyBlockDecoder>> MakeAnyDecoder(Encoding encodin
   });
 }
 
-template <typename... Codec>
-absl::StatusOr<std::shared_ptr<const Dictionary>> LoadWith(CodecList<Codec...>, Encoding encoding,
-                                                           PhysicalType type, uint32_t type_length,
-                                                           std::span<const uint8_t> bytes,
-                                                           size_t max_values) {
-  absl::StatusOr<std::shared_ptr<const Dictionary>> result = NoSuchPair(encoding, type);
-  const auto try_codec = [&]<typename C>(std::type_identity<C>) {
-    if constexpr (HasDictionary<C>) {
-      if (C::kEncoding == encoding && C::Supports(type))
-        result = C::LoadDictionary(type, type_length, bytes, max_values);
-    }
-  };
-  (try_codec(std::type_identity<Codec>()), ...);
-  return result;
-}
-
 absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encoding,
                                                                  PhysicalType type,
                                                                  uint32_t type_length,
                                                                  std::span<const uint8_t> bytes,
                                                                  size_t max_values) {
-  return LoadWith(Codecs(), DecodedAs(encoding), type, type_length, bytes, max_values);
+  absl::StatusOr<std::shared_ptr<const Dictionary>> result = NoSuchPair(encoding, type);
+  WithCodec(Codecs(), encoding, [&]<typename C>(std::type_identity<C>) {
+    if constexpr (HasDictionary<C>) {
+      if (C::Supports(type)) result = C::LoadDictionary(type, type_length, bytes, max_values);
+    }
+  });
+  return result;
 }
 
-template <typename... Codec>
-absl::Status DescribeWith(CodecList<Codec...>, Encoding encoding, PhysicalType type,
-                          const DecoderOptions& options, const BlockView& block,
-                          BlockDescription& description) {
-  absl::Status status = NoSuchPair(encoding, type);
-  const auto try_codec = [&]<typename C>(std::type_identity<C>) {
-    if (C::kEncoding != encoding || !C::Supports(type)) return;
-    if constexpr (Describes<C>) {
-      status = C::Describe(type, options, block, description);
-    } else {
-      description.AddRest("block of this encoding");
-      status = absl::OkStatus();
-    }
-  };
-  (try_codec(std::type_identity<Codec>()), ...);
+absl::Status CheckWithoutDictionary(Encoding encoding, BlockView& block) {
+  absl::Status status = absl::UnimplementedError(
+      absl::StrCat("this build has no dictionary of ", EncodingName(encoding)));
+  WithCodec(Codecs(), encoding, [&]<typename C>(std::type_identity<C>) {
+    if constexpr (HasDictionary<C>) status = C::CheckWithoutDictionary(block);
+  });
+  return status;
+}
+
+bool HasValuePlaces(Encoding encoding, PhysicalType type) {
+  bool result = false;
+  WithCodec(Codecs(), encoding, [&]<typename C>(std::type_identity<C>) {
+    if constexpr (HasPlaces<C>) result = C::HasValuePlaces(type);
+  });
+  return result;
+}
+
+absl::Status VisitValuePlaces(Encoding encoding, PhysicalType type, uint32_t type_length,
+                              const BlockView& block, uint32_t position, NeedBytes need) {
+  CFILE_ASSERT(HasValuePlaces(encoding, type) && position < block.count);
+  absl::Status status;
+  WithCodec(Codecs(), encoding, [&]<typename C>(std::type_identity<C>) {
+    if constexpr (HasPlaces<C>)
+      status = C::VisitValuePlaces(type, type_length, block, position, need);
+  });
   return status;
 }
 
@@ -305,8 +350,16 @@ absl::Status DescribeBlock(Encoding encoding, PhysicalType type, const DecoderOp
                            const BlockView& block, std::vector<BlockField>& fields,
                            size_t max_fields) {
   BlockDescription description(block.bytes, max_fields);
-  absl::Status status =
-      DescribeWith(Codecs(), DecodedAs(encoding), type, options, block, description);
+  absl::Status status = NoSuchPair(encoding, type);
+  WithCodec(Codecs(), encoding, [&]<typename C>(std::type_identity<C>) {
+    if (!C::Supports(type)) return;
+    if constexpr (Describes<C>) {
+      status = C::Describe(type, options, block, description);
+    } else {
+      description.AddRest("block of this encoding");
+      status = absl::OkStatus();
+    }
+  });
   description.AddRest(status.ok() ? "bytes after the last value" : "unknown bytes");
   fields = std::move(description).TakeFields();
   return status;

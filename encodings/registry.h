@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,10 @@ namespace cfile::encodings {
 // One row: an encoding that this build implements.
 struct EncodingRow {
   Encoding encoding;
-  std::string_view name;  // in tools, options and documents
+  std::string_view name;   // in tools, options and documents
+  std::string_view suits;  // EncodingSuits
+  // Another number of the same encoding, which is read but not written.
+  std::optional<Encoding> older_number;
   // The types that the encoding supports: a bit mask of 1 << PhysicalType.
   uint32_t types;
   // A block of n values that have v bytes of their own (OwnBytes) takes at most v + n *
@@ -44,6 +48,10 @@ struct EncodingRow {
   bool has_codes;
   // True if the encoding describes its blocks: see DescribeBlock.
   bool describes;
+  // True if the encoding stores strings without the bytes that they share with the string before,
+  // so that an export to Parquet should do so, too. The value is Codec::kFrontCodes, if there is
+  // one. Parquet's own encodings need none: exports copy their pages.
+  bool front_codes;
 
   constexpr bool Supports(PhysicalType type) const {
     return (types >> static_cast<uint32_t>(type) & 1) != 0;
@@ -58,14 +66,19 @@ CFILE_EXPORT std::span<const EncodingRow> Encodings();
 CFILE_EXPORT const EncodingRow* FindEncoding(Encoding encoding);
 CFILE_EXPORT const EncodingRow* FindEncoding(std::string_view name);
 
-// Returns EncodingRow::has_codes of the encoding that decodes blocks of `encoding` (102 is decoded
-// as 108), or false if this build has no such encoding. If true for the encoding of a file with a
-// dictionary, this dictionary is a ValueDictionary (core/value_dictionary.h).
+// Returns the row of the encoding that decodes blocks of `encoding`, which may be its older number,
+// or nullptr if this build has none.
+CFILE_EXPORT const EncodingRow* FindDecoding(Encoding encoding);
+
+// Returns EncodingRow::has_codes of FindDecoding, or false if this build has no such encoding. If
+// true for the encoding of a file with a dictionary, this dictionary is a ValueDictionary
+// (core/value_dictionary.h).
 CFILE_EXPORT bool HasCodes(Encoding encoding);
 
 // Return a new encoder or decoder for blocks of `type`. Only one thread at a time may use it.
 // kUnimplemented: this build has no such encoding for this type; the message names both.
-// kInvalidArgument, MakeDecoder only: the dictionary is of another type. Preconditions:
+// kInvalidArgument, MakeDecoder only: the values of the dictionary are of another type. (Decoders
+// ignore a dictionary of symbols that is not for them.) Preconditions:
 // HoldsType<T>(type); options.type_length > 0 for kFixedBytes.
 template <typename T>
 CFILE_EXPORT absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(
@@ -91,6 +104,11 @@ CFILE_EXPORT absl::StatusOr<std::unique_ptr<AnyBlockDecoder>> MakeDecoderOf(
 CFILE_EXPORT absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
     Encoding encoding, PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes,
     size_t max_values = kMaxDictionaryValues);
+
+// Checks what can be checked of a block without the dictionary of its file. If the block stores its
+// count and first ordinal, sets these members of `block`. kDataLoss: the block is damaged.
+// kUnimplemented: this build has no such encoding, or the encoding has no dictionary.
+absl::Status CheckWithoutDictionary(Encoding encoding, BlockView& block);
 
 // Describes the bytes of a block, for inspection. `fields` is set to fields that cover all bytes of
 // the block in ascending order, without gaps and overlaps: at most `max_fields`, which must be at

@@ -4,20 +4,16 @@
 
 #include <cstdint>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
+#include "encodings/core/value_places.h"
 
 namespace cfile::encodings {
 
-// True if VisitValuePlaces supports the encoding and the type: PLAIN values of a fixed width, FOR,
-// and ALP_RD.
+// True if VisitValuePlaces supports the encoding and the type: Codec::HasValuePlaces.
 bool HasValuePlaces(Encoding encoding, PhysicalType type);
-
-// BlockDecoder::Open reads at most this many bytes from the front of such a block.
-inline constexpr uint64_t kMostBytesOfOpen = 8;
 
 // Finds all bytes of `block` on which the value at `position` depends, except the bytes that
 // BlockDecoder::Open reads. Calls need(begin, end) for each range of such bytes: from byte `begin`
@@ -27,7 +23,6 @@ inline constexpr uint64_t kMostBytesOfOpen = 8;
 // `type_length`: as in DecoderOptions. Preconditions: HasValuePlaces(encoding, type);
 // BlockDecoder::Open returned OK for `block`; position < block.count.
 absl::Status VisitValuePlaces(Encoding encoding, PhysicalType type, uint32_t type_length,
-                              const BlockView& block, uint32_t position,
-                              absl::FunctionRef<absl::Status(uint64_t begin, uint64_t end)> need);
+                              const BlockView& block, uint32_t position, NeedBytes need);
 
 }  // namespace cfile::encodings

@@ -13,46 +13,6 @@
 namespace cfile::tools {
 namespace {
 
-// What an encoding makes use of.
-std::string_view PropertyOf(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::kPrefix:
-    case Encoding::kParquetDeltaByteArray:
-      return "neighbours begin alike";
-    case Encoding::kGroupVarint:
-    case Encoding::kParquetGroupVarInt:
-      return "small integers";
-    case Encoding::kRle:
-    case Encoding::kParquetRle:
-      return "runs of equal values";
-    case Encoding::kDict:
-    case Encoding::kParquetPlainDictionary:
-    case Encoding::kParquetDictionary:
-      return "few distinct values";
-    case Encoding::kBitShuffle:
-    case Encoding::kParquetBitPacked:
-      return "few bits vary";
-    case Encoding::kParquetDeltaBinaryPacked:
-      return "small differences";
-    case Encoding::kParquetDeltaLengthByteArray:
-      return "lengths apart from the text";
-    case Encoding::kParquetByteStreamSplit:
-      return "high bytes are alike";
-    case Encoding::kFor:
-      return "a small range";
-    case Encoding::kFsst:
-      return "the same short texts occur often";
-    case Encoding::kCompact:
-      return "some numbers are frequent";
-    case Encoding::kAlpRd:
-      return "few first bits";
-    case Encoding::kParquetAlp:
-      return "few decimal digits";
-    default:
-      return "no other encoding saves much";
-  }
-}
-
 // The bytes of a plain value; nullopt if values have different sizes or fewer than eight bits.
 std::optional<uint64_t> WidthOf(const ColumnType& type) {
   if (type.data_type == DataType::kFixedLenByteArray) return type.type_length;
@@ -77,9 +37,9 @@ std::string EncodingReason(const ColumnType& type, const ColumnTotals& totals) {
   const auto main = std::max_element(
       totals.encodings.begin(), totals.encodings.end(),
       [](const auto& a, const auto& b) { return a.stored_bytes < b.stored_bytes; });
-  if (main == totals.encodings.end()) return "-";
-  const bool is_plain = PropertyOf(main->encoding) == PropertyOf(Encoding::kPlain);
-  std::string reason(PropertyOf(main->encoding));
+  if (main == totals.encodings.end() || EncodingSuits(main->encoding).empty()) return "-";
+  const bool is_plain = EncodingSuits(main->encoding) == EncodingSuits(Encoding::kPlain);
+  std::string reason(EncodingSuits(main->encoding));
   if (main->compressed_blocks > 0) {
     const std::string codec = CompressionName(totals.compression);
     reason = is_plain ? absl::StrCat(codec, " finds repetitions")

@@ -171,6 +171,8 @@ struct BlockView {
 class CFILE_EXPORT Dictionary {
  public:
   virtual ~Dictionary() = default;
+  // True if the dictionary is a ValueDictionary (value_dictionary.h).
+  virtual bool has_values() const { return false; }
 };
 
 struct DecoderOptions {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "encodings/core/export.h"
 
@@ -48,5 +49,9 @@ inline constexpr uint32_t kFirstOwnNumber = 1000;
 // this build does not implement the encoding, returns "encoding N", or a name that says what the
 // build lacks, such as "dict (built without LZ4)".
 CFILE_EXPORT std::string EncodingName(Encoding encoding);
+
+// Returns what the encoding makes use of, in words for users: "runs of equal values". Returns an
+// empty string if this build does not implement the encoding.
+CFILE_EXPORT std::string_view EncodingSuits(Encoding encoding);
 
 }  // namespace cfile::encodings

@@ -38,6 +38,8 @@ inline bool IsMissingDictionary(const absl::Status& status) {
 // std::vector<bool> have no addresses.)
 template <typename P>
 struct ValueDictionary final : Dictionary {
+  bool has_values() const override { return true; }
+
   std::unique_ptr<P[]> values;  // values[i] is the value of code i
   uint32_t size = 0;
   uint32_t type_length = 0;  // std::string_view: bytes of each value; 0: any length

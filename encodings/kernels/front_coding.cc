@@ -3,6 +3,7 @@
 // arrives at its place in the string; a mask then keeps the shared bytes of the string before.
 #include "encodings/kernels/front_coding.h"
 
+#include <algorithm>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -13,6 +14,43 @@
 HWY_BEFORE_NAMESPACE();
 namespace cfile::encodings {
 namespace HWY_NAMESPACE {
+
+// The compiler makes vector instructions of the loops. All sums must fit into Number.
+template <typename Number>
+FrontCodedSums CompleteAs(const FrontCodedSizes& sizes, uint32_t* shared, uint32_t* suffixes) {
+  const auto first = static_cast<Number>(sizes.first);
+  const auto common = static_cast<Number>(sizes.common);
+  const auto least_shared = static_cast<Number>(sizes.least_shared);
+  const auto least_suffix = static_cast<Number>(sizes.least_suffix);
+  Number wrong = sizes.count > 1 && static_cast<Number>(shared[1]) + least_shared > first;
+  for (size_t i = 2; i < sizes.count; ++i) {
+    const Number previous =
+        static_cast<Number>(shared[i - 1]) + static_cast<Number>(suffixes[i - 1]) + least_suffix;
+    wrong |= static_cast<Number>(shared[i]) > previous;
+  }
+  Number used = first, longest = first;
+  for (size_t i = 1; i < sizes.count; ++i) {
+    const Number shared_size = static_cast<Number>(shared[i]) + least_shared;
+    const Number suffix = static_cast<Number>(suffixes[i]) + least_suffix;
+    used += suffix;
+    longest = std::max(longest, shared_size + suffix);
+    shared[i] = static_cast<uint32_t>(shared_size + common);
+    suffixes[i] = static_cast<uint32_t>(suffix);
+  }
+  return {wrong == 0, static_cast<uint64_t>(used),
+          static_cast<uint64_t>(longest) + static_cast<uint64_t>(common)};
+}
+
+FrontCodedSums Complete(const FrontCodedSizes& sizes, uint32_t* shared, uint32_t* suffixes) {
+  // 32 bits are enough for the usual sizes, and are faster.
+  constexpr int kBits = 24;
+  constexpr size_t kCount = 64;
+  static_assert(uint64_t{kCount} << (kBits + 1) <= INT32_MAX + uint64_t{1});
+  const uint64_t numbers = sizes.first | sizes.least_shared | sizes.least_suffix | sizes.common;
+  const bool small = sizes.count <= kCount && sizes.bits < kBits && numbers >> (kBits - 1) == 0;
+  return small ? CompleteAs<int32_t>(sizes, shared, suffixes)
+               : CompleteAs<int64_t>(sizes, shared, suffixes);
+}
 
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
 // Without vectors, or if vectors cannot be in arrays.
@@ -62,7 +100,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cfile::encodings {
 
+HWY_EXPORT(Complete);
 HWY_EXPORT(Join);
+
+FrontCodedSums CompleteSizes(const FrontCodedSizes& sizes, uint32_t* shared, uint32_t* suffixes) {
+  return HWY_DYNAMIC_DISPATCH(Complete)(sizes, shared, suffixes);
+}
 
 void JoinShortStrings(const uint32_t* shared, const uint32_t* unshared, const uint8_t* previous,
                       const uint8_t* suffixes, uint8_t* to, std::span<std::string_view> out) {

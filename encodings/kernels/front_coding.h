@@ -4,13 +4,36 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
+
+#include "encodings/core/bytes.h"
 
 namespace cfile::encodings {
 
 // The longest strings that JoinShortStrings can rebuild, in bytes.
 inline constexpr size_t kMaxShortStringBytes = 64;
+
+// What is known of `count` front-coded strings that all begin with the same `common` bytes. The
+// first string has `first` bytes more and shares only the common ones.
+struct FrontCodedSizes {
+  size_t count = 0;
+  uint32_t first = 0;
+  uint32_t least_shared = 0;  // of the other strings, without the common bytes
+  uint32_t least_suffix = 0;
+  size_t common = 0;
+  int bits = 32;  // at most, of each size in the arrays
+};
+struct FrontCodedSums {
+  bool sound = true;     // no string shares more bytes than the string before it has
+  uint64_t used = 0;     // bytes of all suffixes
+  uint64_t longest = 0;  // of the strings, in bytes
+};
+
+// Completes the sizes of strings 1 to count - 1: adds the least sizes and the common bytes, so that
+// they are as JoinShortStrings takes them. A result that does not fit into 32 bits is cut off.
+FrontCodedSums CompleteSizes(const FrontCodedSizes& sizes, uint32_t* shared, uint32_t* suffixes);
 
 // Writes `out.size()` strings to memory, one after the other from `to` on, and views of them to
 // `out`. String i has the first shared[i] bytes of the string before it, then unshared[i] bytes of
@@ -21,5 +44,19 @@ inline constexpr size_t kMaxShortStringBytes = 64;
 // and after the last suffix, and writable after the last string.
 void JoinShortStrings(const uint32_t* shared, const uint32_t* unshared, const uint8_t* previous,
                       const uint8_t* suffixes, uint8_t* to, std::span<std::string_view> out);
+
+// Copies the last `size` bytes of `value`, the suffix, without a function call if they are few. May
+// write up to 8 bytes more.
+inline void CopySuffix(std::string_view value, size_t size, uint8_t* to) {
+  const uint8_t* const end = AsBytes(value).data() + value.size();
+  if (size <= 8 && size > 0 && value.size() >= 8) {
+    StoreLittleEndian(LoadLittleEndian<uint64_t>(end - 8) >> (64 - 8 * size), to);
+  } else if (size > 8 && size <= 16) {
+    std::memcpy(to, end - size, 8);
+    std::memcpy(to + size - 8, end - 8, 8);
+  } else if (size > 0) {
+    std::memcpy(to, end - size, size);
+  }
+}
 
 }  // namespace cfile::encodings

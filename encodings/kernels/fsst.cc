@@ -175,6 +175,24 @@ void SymbolCompressor::CompressTwo(const std::string_view (&texts)[2], uint8_t* 
   to[1] = Finish(second);
 }
 
+void SymbolCompressor::CompressAll(std::span<const std::string_view> texts, ByteWriter (&codes)[2],
+                                   uint32_t* sizes) const {
+  const size_t half = (texts.size() + 1) / 2;
+  const std::span<const std::string_view> halves[2] = {texts.first(half), texts.subspan(half)};
+  uint8_t* ends[2];
+  for (size_t h = 0; h < 2; ++h) {
+    codes[h].Clear();
+    ends[h] = codes[h].Extend(WorstBytes(TotalBytes(halves[h])));
+  }
+  for (size_t i = 0; i < half; ++i) {
+    const std::string_view two[2] = {halves[0][i], i < halves[1].size() ? halves[1][i] : ""};
+    const uint8_t* const begins[2] = {ends[0], ends[1]};
+    CompressTwo(two, ends);
+    for (size_t h = 0; h < 2; ++h) sizes[i + h * half] = static_cast<uint32_t>(ends[h] - begins[h]);
+  }
+  for (size_t h = 0; h < 2; ++h) codes[h].Truncate(static_cast<size_t>(ends[h] - codes[h].data()));
+}
+
 SymbolTable TrainSymbols(std::string_view sample, std::span<const uint32_t> sizes) {
   SymbolTable table;
   for (int generation = 0; generation < kGenerations; ++generation) {

@@ -3,6 +3,7 @@
 // symbol, or the escape code with a byte of the text after it (cfile/FORMAT.md, FSST).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -38,6 +39,18 @@ struct SymbolTable {
     symbols[count] = symbol;
     sizes[count++] = static_cast<uint8_t>(size);
   }
+
+  // Returns the first symbols: at most `max_symbols`, which take at most `max_bytes` bytes if each
+  // takes `extra` bytes besides its own.
+  SymbolTable First(size_t max_symbols, size_t max_bytes, size_t extra) const {
+    SymbolTable kept;
+    for (size_t bytes = 0; kept.count < std::min<size_t>(count, max_symbols);) {
+      bytes += extra + sizes[kept.count];
+      if (bytes > max_bytes) break;
+      kept.Add(symbols[kept.count], sizes[kept.count]);
+    }
+    return kept;
+  }
 };
 
 // A step of compression: the symbol that the text begins with.
@@ -52,6 +65,13 @@ inline uint64_t LoadText(std::string_view text) {
   uint8_t last[8] = {};
   if (!text.empty()) std::memcpy(last, text.data(), text.size());
   return LoadLittleEndian<uint64_t>(last);
+}
+
+// Returns the bytes of all texts.
+inline size_t TotalBytes(std::span<const std::string_view> texts) {
+  size_t bytes = 0;
+  for (const std::string_view each : texts) bytes += each.size();
+  return bytes;
 }
 
 // Returns the longest symbol that a text begins with. `text`: its first bytes, as LoadText returns
@@ -81,6 +101,12 @@ class SymbolCompressor {
   // waits for the size of its symbol, the other one goes on. `to`: where the codes of each text
   // begin; afterwards, where they end.
   void CompressTwo(const std::string_view (&texts)[2], uint8_t* (&to)[2]) const;
+
+  // Compresses each of `texts`. Sets codes[0] to the codes of the first half of the texts, codes[1]
+  // to those of the second half, and sizes[i] to the bytes of the codes of text i. `sizes` has room
+  // for one more number than there are texts.
+  void CompressAll(std::span<const std::string_view> texts, ByteWriter (&codes)[2],
+                   uint32_t* sizes) const;
 
  private:
   friend SymbolTable TrainSymbols(std::string_view sample, std::span<const uint32_t> sizes);

@@ -5,6 +5,7 @@
 
 #include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
+#include "encodings/kernels/bit_packing.h"
 
 namespace cfile::encodings {
 namespace {
@@ -77,26 +78,31 @@ std::vector<uint8_t> CompressValue(const SymbolTable& table, std::string_view va
   return codes;
 }
 
-std::optional<size_t> DecompressedSize(const SymbolTable& table, std::span<const uint8_t> codes) {
-  size_t size = 0;
-  for (size_t i = 0; i < codes.size(); ++i) {
-    if (codes[i] == kEscapeCode) {
-      if (++i == codes.size()) return std::nullopt;
-      ++size;
-    } else {
-      if (codes[i] >= table.count) return std::nullopt;
-      size += table.sizes[codes[i]];
-    }
-  }
-  return size;
-}
-
 uint8_t* DecompressValues(const SymbolTable& table, std::string_view prefix,
                           std::span<const uint8_t> text, std::span<const uint64_t> starts,
                           uint8_t* to, std::span<std::string_view> out) {
   CFILE_ASSERT(starts.size() == out.size() + 1 && starts.back() <= text.size());
   return table.count == kMaxSymbols ? Decompress<true>(table, prefix, text, starts, to, out)
                                     : Decompress<false>(table, prefix, text, starts, to, out);
+}
+
+void MatchValues(std::span<const uint8_t> text, std::span<const uint64_t> starts,
+                 const uint8_t* readable, std::span<const uint8_t> constant, size_t bit,
+                 uint8_t* bits) {
+  // The first 8 bytes of text and constant decide almost always. Bytes after the constant are
+  // masked.
+  const size_t size = constant.size();
+  const uint64_t head = LoadText(AsString(constant));
+  const uint64_t mask = size >= 8 ? ~uint64_t{0} : LowBits(static_cast<int>(8 * size));
+  for (size_t i = 0; i + 1 < starts.size(); ++i, ++bit) {
+    if (starts[i + 1] - starts[i] != size) continue;
+    const uint8_t* const at = text.data() + starts[i];
+    const uint64_t next =
+        readable - at >= 8 ? LoadLittleEndian<uint64_t>(at) : LoadText(AsString({at, size}));
+    if (((next ^ head) & mask) != 0) continue;
+    if (size > 8 && std::memcmp(at + 8, constant.data() + 8, size - 8) != 0) continue;
+    bits[bit / 8] |= static_cast<uint8_t>(1u << bit % 8);
+  }
 }
 
 }  // namespace cfile::encodings

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,10 +15,6 @@ namespace cfile::encodings {
 // Compresses `value`: takes the longest symbol, again and again. Gives the same codes as
 // SymbolCompressor, but works with any table, and needs no preparation. Slow: for single values.
 std::vector<uint8_t> CompressValue(const SymbolTable& table, std::string_view value);
-
-// Returns the number of bytes that `codes` stand for. Returns nullopt if a code is not in the
-// table, or if no byte follows the last escape code.
-std::optional<size_t> DecompressedSize(const SymbolTable& table, std::span<const uint8_t> codes);
 
 // Bytes after the last value that DecompressValues may write, and bytes of a prefix that it may
 // read and write.
@@ -38,5 +33,12 @@ inline constexpr size_t kValueSlack = 32;
 uint8_t* DecompressValues(const SymbolTable& table, std::string_view prefix,
                           std::span<const uint8_t> text, std::span<const uint64_t> starts,
                           uint8_t* to, std::span<std::string_view> out);
+
+// Compares values, which are stored as DecompressValues reads them, with a constant. `constant`: the
+// bytes that are stored for it. If value i is equal, sets bit `bit` + i of `bits` to 1. Bytes before
+// `readable` may be read.
+void MatchValues(std::span<const uint8_t> text, std::span<const uint64_t> starts,
+                 const uint8_t* readable, std::span<const uint8_t> constant, size_t bit,
+                 uint8_t* bits);
 
 }  // namespace cfile::encodings

@@ -32,6 +32,7 @@ inline constexpr size_t kBitShuffleChunkBytes = 8192;
 struct BitShuffleCodec {
   static constexpr Encoding kEncoding = Encoding::kBitShuffle;
   static constexpr std::string_view kName = "bit-shuffle";
+  static constexpr std::string_view kSuits = "few bits vary";
   static constexpr bool Supports(PhysicalType type) {
     return PhysicalType::kInt8 <= type && type <= PhysicalType::kDouble &&
            type != PhysicalType::kInt96;

@@ -332,4 +332,15 @@ absl::Status DictCodec::Describe(PhysicalType /*type*/, const DecoderOptions& op
   return DataLoss("mode ", mode, ", expected 1 (codes) or 2 (plain)");
 }
 
+absl::Status DictCodec::CheckWithoutDictionary(BlockView& block) {
+  constexpr size_t kModeBytes = 4;
+  const auto codes = BitShuffleCodec::MakeDecoder<uint32_t>(PhysicalType::kUint32, {});
+  CFILE_RETURN_IF_ERROR(codes->Open(block.bytes.subspan(std::min(kModeBytes, block.bytes.size()))));
+  block.count = codes->count();
+  block.first_ordinal = codes->first_ordinal();
+  uint32_t buffer[1024];
+  while (codes->position() < block.count) CFILE_RETURN_IF_ERROR(codes->Read(buffer).status());
+  return absl::OkStatus();
+}
+
 }  // namespace cfile::encodings

@@ -25,6 +25,7 @@ namespace cfile::encodings {
 struct DictCodec {
   static constexpr Encoding kEncoding = Encoding::kDict;
   static constexpr std::string_view kName = "dict";
+  static constexpr std::string_view kSuits = "few distinct values";
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
   // Per value: a code, or the bytes that PLAIN adds to a value.
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
@@ -42,6 +43,7 @@ struct DictCodec {
       PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values);
   static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
                                const BlockView& block, BlockDescription& description);
+  static absl::Status CheckWithoutDictionary(BlockView& block);
 };
 
 }  // namespace cfile::encodings

@@ -21,6 +21,7 @@ namespace cfile::encodings {
 struct GroupVarintCodec {
   static constexpr Encoding kEncoding = Encoding::kGroupVarint;
   static constexpr std::string_view kName = "group-varint";
+  static constexpr std::string_view kSuits = "small integers";
   // Per value: a quarter of a selector. Per block: the header and the padding of the last group.
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 17 + 4;

@@ -155,4 +155,16 @@ absl::Status PlainCodec::Describe(PhysicalType type, const DecoderOptions& /*opt
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
+absl::Status PlainCodec::VisitValuePlaces(PhysicalType type, uint32_t type_length,
+                                          const BlockView& /*block*/, uint32_t position,
+                                          NeedBytes need) {
+  // A header, then the values without gaps. A bool takes one bit.
+  constexpr uint64_t kHeaderBytes = 8;
+  return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
+    const uint64_t width = kIsBytes<T> ? type_length : sizeof(T);
+    const uint64_t before = std::is_same_v<T, bool> ? position / 8 : position * width;
+    return need(kHeaderBytes + before, kHeaderBytes + before + width);
+  });
+}
+
 }  // namespace cfile::encodings

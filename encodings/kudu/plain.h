@@ -13,6 +13,7 @@
 #include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
+#include "encodings/core/value_places.h"
 
 namespace cfile::encodings {
 
@@ -21,6 +22,7 @@ namespace cfile::encodings {
 struct PlainCodec {
   static constexpr Encoding kEncoding = Encoding::kPlain;
   static constexpr std::string_view kName = "plain";
+  static constexpr std::string_view kSuits = "no other encoding saves much";
   // Worst case: PLAIN of bytes. Each value adds an offset (4 bytes and a quarter of a selector);
   // each block adds a header and the padding of the last group.
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
@@ -36,6 +38,9 @@ struct PlainCodec {
                                                       const DecoderOptions& options);
   static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
                                const BlockView& block, BlockDescription& description);
+  static constexpr bool HasValuePlaces(PhysicalType type) { return type != PhysicalType::kBytes; }
+  static absl::Status VisitValuePlaces(PhysicalType type, uint32_t type_length,
+                                       const BlockView& block, uint32_t position, NeedBytes need);
 };
 
 }  // namespace cfile::encodings

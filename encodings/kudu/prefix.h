@@ -28,6 +28,8 @@ namespace cfile::encodings {
 struct PrefixCodec {
   static constexpr Encoding kEncoding = Encoding::kPrefix;
   static constexpr std::string_view kName = "prefix";
+  static constexpr std::string_view kSuits = "neighbours begin alike";
+  static constexpr bool kFrontCodes = true;
   // Per value: two vints and a restart offset. Per block: the header and the number of restart
   // offsets.
   static constexpr uint32_t kWorstExtraBytesPerValue = 2 * 5 + 4;

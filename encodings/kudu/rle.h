@@ -21,6 +21,7 @@ namespace cfile::encodings {
 struct RleCodec {
   static constexpr Encoding kEncoding = Encoding::kRle;
   static constexpr std::string_view kName = "rle";
+  static constexpr std::string_view kSuits = "runs of equal values";
 
   static constexpr bool Supports(PhysicalType type) {
     return PhysicalType::kBool <= type && type <= PhysicalType::kUint64;

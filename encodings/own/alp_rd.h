@@ -24,6 +24,7 @@
 #include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
+#include "encodings/core/value_places.h"
 
 namespace cfile::encodings {
 
@@ -35,6 +36,7 @@ namespace cfile::encodings {
 struct AlpRdCodec {
   static constexpr Encoding kEncoding = Encoding::kAlpRd;
   static constexpr std::string_view kName = "alp-rd";
+  static constexpr std::string_view kSuits = "few first bits";
   static constexpr bool Supports(PhysicalType type) {
     return type == PhysicalType::kFloat || type == PhysicalType::kDouble;
   }
@@ -53,6 +55,9 @@ struct AlpRdCodec {
                                                       const DecoderOptions& options);
   static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
                                const BlockView& block, BlockDescription& description);
+  static constexpr bool HasValuePlaces(PhysicalType type) { return Supports(type); }
+  static absl::Status VisitValuePlaces(PhysicalType type, uint32_t type_length,
+                                       const BlockView& block, uint32_t position, NeedBytes need);
 };
 
 }  // namespace cfile::encodings

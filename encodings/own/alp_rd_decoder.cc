@@ -189,4 +189,10 @@ template std::unique_ptr<BlockDecoder<float>> AlpRdCodec::MakeDecoder<float>(Phy
 template std::unique_ptr<BlockDecoder<double>> AlpRdCodec::MakeDecoder<double>(
     PhysicalType, const DecoderOptions&);
 
+absl::Status AlpRdCodec::VisitValuePlaces(PhysicalType /*type*/, uint32_t /*type_length*/,
+                                          const BlockView& block, uint32_t position,
+                                          NeedBytes need) {
+  return VisitVector<AlpRdEntry>(block, position, need);
+}
+
 }  // namespace cfile::encodings

@@ -34,6 +34,7 @@ namespace cfile::encodings {
 struct CompactCodec {
   static constexpr Encoding kEncoding = Encoding::kCompact;
   static constexpr std::string_view kName = "compact";
+  static constexpr std::string_view kSuits = "some numbers are frequent";
   static constexpr bool Supports(PhysicalType type) {
     return (type >= PhysicalType::kInt8 && type <= PhysicalType::kUint64) ||
            type == PhysicalType::kFloat || type == PhysicalType::kDouble;

@@ -22,6 +22,7 @@
 #include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
+#include "encodings/core/value_places.h"
 
 namespace cfile::encodings {
 
@@ -34,6 +35,7 @@ namespace cfile::encodings {
 struct ForCodec {
   static constexpr Encoding kEncoding = Encoding::kFor;
   static constexpr std::string_view kName = "for";
+  static constexpr std::string_view kSuits = "a small range";
   static constexpr bool Supports(PhysicalType type) { return type <= PhysicalType::kUint64; }
   // The worst case is a block of one vector that is packed with all bits of the type. Its entry
   // takes up to 24 bytes.
@@ -49,6 +51,9 @@ struct ForCodec {
                                                       const DecoderOptions& options);
   static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
                                const BlockView& block, BlockDescription& description);
+  static constexpr bool HasValuePlaces(PhysicalType type) { return Supports(type); }
+  static absl::Status VisitValuePlaces(PhysicalType type, uint32_t type_length,
+                                       const BlockView& block, uint32_t position, NeedBytes need);
 };
 
 }  // namespace cfile::encodings

@@ -200,4 +200,16 @@ CFILE_INSTANTIATE(bool)
 CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
+absl::Status ForCodec::VisitValuePlaces(PhysicalType type, uint32_t /*type_length*/,
+                                        const BlockView& block, uint32_t position, NeedBytes need) {
+  return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
+    if constexpr (!std::is_integral_v<T> || sizeof(T) > sizeof(uint64_t)) {
+      CFILE_ASSERT(false && "FOR has no values of this type");
+      return absl::OkStatus();
+    } else {
+      return VisitVector<ForEntry<T>>(block, position, need);
+    }
+  });
+}
+
 }  // namespace cfile::encodings

@@ -1,90 +1,61 @@
+// Opens blocks of FSST, loads groups, and reads form 1.
 #include "encodings/own/fsst_decoder.h"
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "encodings/core/value_dictionary.h"
+#include "encodings/own/fsst.h"
+#include "encodings/parquet/parquet_dictionary.h"
 
 namespace cfile::encodings {
-namespace {
-
-// A Read reserves at most this many bytes in advance.
-constexpr size_t kArenaBytes = size_t{1} << 20;
-
-// Unpacks `count` sizes from the front of `bytes`, and perhaps up to 7 numbers more, because whole
-// groups of 8 are faster.
-void UnpackSizes(std::span<const uint8_t> bytes, int width, size_t count, uint32_t* sizes) {
-  const size_t more = (count + 7) / 8 * 8;
-  UnpackBits<uint32_t>(bytes, width, 0, sizes,
-                       PackedBytes(more, width) <= bytes.size() ? more : count);
-}
-
-// What LoadSizes needs to know of the sizes of a group.
-struct SizeSums {
-  bool sound = true;     // no value shares more bytes than the value before it has
-  uint64_t used = 0;     // bytes of all suffixes
-  uint64_t longest = 0;  // of the values without the common prefix, in bytes
-};
-
-// Completes the sizes of a group of `count` values, whose first value is not in the arrays. All
-// sums must fit into Number; a result that does not fit into 32 bits is cut off.
-template <typename Number>
-SizeSums CompleteSizes(const FsstGroup& parts, size_t common, size_t count, uint32_t* shared,
-                       uint32_t* suffixes) {
-  const auto first = static_cast<Number>(parts.first_size);
-  const auto least_shared = static_cast<Number>(parts.least_shared);
-  const auto least_suffix = static_cast<Number>(parts.least_suffix);
-  Number wrong = count > 1 && static_cast<Number>(shared[1]) + least_shared > first;
-  for (size_t i = 2; i < count; ++i) {
-    const Number previous =
-        static_cast<Number>(shared[i - 1]) + static_cast<Number>(suffixes[i - 1]) + least_suffix;
-    wrong |= static_cast<Number>(shared[i]) > previous;
+absl::StatusOr<std::shared_ptr<const Dictionary>> FsstCodec::LoadDictionary(
+    PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values) {
+  CFILE_ASSIGN_OR_RETURN(const auto loaded, ParquetDictionaryCodec::LoadDictionary(
+                                                type, type_length, bytes, max_values));
+  const auto& symbols = static_cast<const ValueDictionary<std::string_view>&>(*loaded);
+  if (symbols.size > kMaxSymbols) {
+    return DataLoss("fsst: a table of ", symbols.size, " symbols, expected at most ", kMaxSymbols);
   }
-  Number used = first, longest = first;
-  for (size_t i = 1; i < count; ++i) {
-    const Number shared_size = static_cast<Number>(shared[i]) + least_shared;
-    const Number suffix = static_cast<Number>(suffixes[i]) + least_suffix;
-    used += suffix;
-    longest = std::max(longest, shared_size + suffix);
-    shared[i] = static_cast<uint32_t>(shared_size + static_cast<Number>(common));
-    suffixes[i] = static_cast<uint32_t>(suffix);
+  const auto dictionary = std::make_shared<SymbolDictionary>();
+  for (uint32_t code = 0; code < symbols.size; ++code) {
+    const std::string_view symbol = symbols.values[code];
+    if (symbol.empty() || symbol.size() > kMaxSymbolBytes) {
+      return DataLoss("fsst: symbol ", code, " has ", symbol.size(), " bytes, expected 1 to ",
+                      kMaxSymbolBytes);
+    }
+    dictionary->table.Add(LoadText(symbol), symbol.size());
   }
-  return {wrong == 0, static_cast<uint64_t>(used), static_cast<uint64_t>(longest)};
+  return dictionary;
 }
 
-// Returns the result of CompleteSizes for sizes of any width. 32 bits are enough for the usual
-// ones, and are faster.
-SizeSums CompleteAnySizes(const FsstGroup& parts, size_t common, size_t count, uint32_t* shared,
-                          uint32_t* suffixes) {
-  constexpr int kBits = 24;
-  static_assert(uint64_t{kFsstGroupValues} << (kBits + 1) <= INT32_MAX + uint64_t{1});
-  const bool small =
-      parts.shared_width < kBits && parts.suffix_width < kBits &&
-      ((parts.first_size | parts.least_shared | parts.least_suffix | common) >> (kBits - 1)) == 0;
-  return small ? CompleteSizes<int32_t>(parts, common, count, shared, suffixes)
-               : CompleteSizes<int64_t>(parts, common, count, shared, suffixes);
+template <typename T>
+std::unique_ptr<BlockDecoder<T>> FsstCodec::MakeDecoder(PhysicalType /*type*/,
+                                                        const DecoderOptions& options) {
+  // A file whose dictionary is of another kind has no table.
+  return std::make_unique<FsstDecoder>(
+      std::dynamic_pointer_cast<const SymbolDictionary>(options.dictionary));
 }
-
-}  // namespace
-
-FsstDecoder::FsstDecoder(std::shared_ptr<const SymbolDictionary> dictionary)
-    : dictionary_(std::move(dictionary)) {}
+template std::unique_ptr<BlockDecoder<std::string_view>> FsstCodec::MakeDecoder(
+    PhysicalType, const DecoderOptions&);
 
 absl::Status FsstDecoder::Open(const BlockView& view) {
   block_ = view.bytes;
   first_ordinal_ = view.first_ordinal;
   count_ = position_ = 0;
   group_ = kNoGroup;
-  seek_index_ = nullptr;
   header_ = {};
+  CFILE_RETURN_IF_ERROR(ParseFsstHeader(block_, view.count, header_));
   const auto* index = OfKind<FsstSeekIndex>(view.seek_index);
-  if (index != nullptr && index->block_bytes == block_.size() && index->count == view.count)
-    seek_index_ = index;
-  CFILE_RETURN_IF_ERROR(OpenFsstBlock(block_, view.count, header_));
+  const bool usable = index != nullptr && !separate() && index->block_bytes == block_.size() &&
+                      index->count == view.count;
+  seek_index_ = usable ? index : nullptr;
   count_ = view.count;
-  if (count_ > 0 && header_.common.size() <= sizeof(short_common_))
-    std::copy(header_.common.begin(), header_.common.end(), short_common_);
+  common_ = AsString(header_.common);
+  if (common_.size() <= sizeof(short_common_)) {
+    std::copy(common_.begin(), common_.end(), short_common_);
+    common_ = AsString({short_common_, common_.size()});
+  }
   return absl::OkStatus();
 }
 
@@ -97,51 +68,71 @@ std::span<const uint8_t> FsstDecoder::GroupBytes(uint32_t group) const {
 }
 
 absl::Status FsstDecoder::Damaged(uint32_t group, const std::string& what) const {
-  return DamagedFsstGroup(count_, group, what);
+  return DataLoss("fsst: group ", group, ", of ", FsstGroupCount(count_, group),
+                  " values from value ", group * kFsstGroupValues, " on: ", what);
 }
 
-absl::Status FsstDecoder::LoadSizes(uint32_t group) {
+absl::Status FsstDecoder::LoadGroup(uint32_t group) {
   group_ = kNoGroup;
   const std::span<const uint8_t> bytes = GroupBytes(group);
   if (bytes.empty()) return Damaged(group, "its offset, or the offset after it, is wrong");
   group_count_ = FsstGroupCount(count_, group);
   FsstGroup parts;
-  if (!ParseFsstGroup(bytes, group_count_, parts))
+  if (!ParseFsstGroup(header_.form, bytes, group_count_, parts))
     return Damaged(group, "its header is cut off, or a width is more than 32 bits");
   if (parts.compressed && dictionary_ == nullptr) return MissingDictionary("fsst", count_);
 
-  const size_t others = group_count_ - 1;
-  const auto rest_from = [&](std::span<const uint8_t> part) {
-    return bytes.subspan(static_cast<size_t>(part.data() - bytes.data()));
+  const size_t first = separate() ? 0 : 1;
+  const auto unpack = [&](std::span<const uint8_t> packed, int width, uint32_t* sizes) {
+    // Unpack a multiple of 8 sizes if there are bytes for them, because this is faster.
+    const auto rest = bytes.subspan(static_cast<size_t>(packed.data() - bytes.data()));
+    const size_t count = group_count_ - first, more = (count + 7) / 8 * 8;
+    UnpackBits<uint32_t>(rest, width, 0, sizes + first,
+                         PackedBytes(more, width) <= rest.size() ? more : count);
   };
-  UnpackSizes(rest_from(parts.shared), parts.shared_width, others, shared_ + 1);
-  UnpackSizes(rest_from(parts.suffixes), parts.suffix_width, others, suffixes_ + 1);
-  const size_t common = header_.common.size();
-  const auto [sound, used, longest] =
-      CompleteAnySizes(parts, common, group_count_, shared_, suffixes_);
-  if (!sound) return Damaged(group, "a value shares more bytes than the value before it has");
-  // `used` is at least as large as each size, so 32 bits are enough for the sizes.
-  const uint64_t most = uint64_t{parts.text.size()} * (parts.compressed ? kMaxSymbolBytes : 1);
-  if (used > most || used + common > UINT32_MAX || (!parts.compressed && used < most)) {
-    return Damaged(group, absl::StrCat("its suffixes have ", used, " bytes, but its ",
-                                       parts.text.size(), " bytes of text cannot have as many"));
+  unpack(parts.suffixes, parts.suffix_width, suffixes_);
+  codes_ = parts.text;
+  compressed_ = parts.compressed;
+  const uint64_t most = uint64_t{codes_.size()} * (compressed_ ? kMaxSymbolBytes : 1);
+  if (separate()) {
+    for (uint32_t i = 0; i < group_count_; ++i)
+      starts_[i + 1] = starts_[i] + suffixes_[i] + parts.least_suffix;
+    if (starts_[group_count_] != codes_.size()) {
+      return Damaged(group, absl::StrCat("its values take ", starts_[group_count_],
+                                         " bytes, but it has ", codes_.size(), " bytes of text"));
+    }
+    group_ = group;
+    return absl::OkStatus();
   }
+
+  unpack(parts.shared, parts.shared_width, shared_);
+  const size_t common = common_.size();
   shared_[0] = static_cast<uint32_t>(common);
   suffixes_[0] = parts.first_size;
-
-  text_size_ = static_cast<size_t>(used);
-  ReserveText(text_size_);
-  text_end_ = text();
-  codes_ = parts.text;
-  if (!parts.compressed) {
-    text_end_ = std::copy(codes_.begin(), codes_.end(), text_end_);
-    codes_ = {};
+  const auto [sound, used, longest] =
+      CompleteSizes({group_count_, parts.first_size, parts.least_shared, parts.least_suffix, common,
+                     std::max(parts.shared_width, parts.suffix_width)},
+                    shared_, suffixes_);
+  if (!sound) return Damaged(group, "a value shares more bytes than the value before it has");
+  // `used` is at least as large as each size, so 32 bits are enough for the sizes.
+  if (used > most || used + common > UINT32_MAX || (!compressed_ && used < most)) {
+    return Damaged(group, absl::StrCat("its suffixes have ", used, " bytes, but its ",
+                                       codes_.size(), " bytes of text cannot have as many"));
   }
-  longest_ = static_cast<size_t>(longest) + common;
+  ReserveText(static_cast<size_t>(used));
+  uint8_t* end = text();
+  if (!compressed_) {
+    std::copy(codes_.begin(), codes_.end(), end);
+  } else if (!DecompressSymbols(dictionary_->table, static_cast<size_t>(used), codes_, end)) {
+    return Damaged(group, kWrongCode);
+  } else if (!codes_.empty() || static_cast<uint64_t>(end - text()) != used) {
+    return Damaged(group, absl::StrCat("its codes do not stand for ", used, " bytes"));
+  }
+  longest_ = static_cast<size_t>(longest);
   group_ = group;
   next_ = 0;
   suffix_ = text();
-  key_ = common <= sizeof(short_common_) ? short_common_ : header_.common.data();
+  key_ = AsBytes(common_).data();
   key_size_ = common;
   return absl::OkStatus();
 }
@@ -153,60 +144,32 @@ void FsstDecoder::ReserveText(size_t size) {
   text_memory_.reset(new uint8_t[text_capacity_]());
 }
 
-absl::Status FsstDecoder::LoadText(size_t size) {
-  const auto available = static_cast<size_t>(text_end_ - text());
-  if (available >= size && (size < text_size_ || codes_.empty())) return absl::OkStatus();
-  const bool sound =
-      DecompressSymbols(dictionary_->table, size - std::min(size, available), codes_, text_end_);
-  const auto loaded = static_cast<size_t>(text_end_ - text());
-  if (sound && loaded >= size && loaded <= text_size_ && (size < text_size_ || codes_.empty()))
-    return absl::OkStatus();
-  return Damaged(
-      std::exchange(group_, kNoGroup),
-      sound ? absl::StrCat("its codes do not stand for ", text_size_, " bytes") : kFsstWrongCode);
-}
-
-absl::Status FsstDecoder::LoadGroup(uint32_t group) {
-  if (group_ != group || next_ != 0) CFILE_RETURN_IF_ERROR(LoadSizes(group));
-  return LoadText(text_size_);
-}
-
-void FsstDecoder::ReserveArena(size_t size) {
+void FsstDecoder::ReserveArena(size_t size, size_t keep) {
   if (size <= arena_size_) return;
-  const size_t new_size = std::max(size, 2 * arena_size_);
-  std::unique_ptr<uint8_t[]> arena(new uint8_t[new_size]);
-  if (key_ == arena_.get() && key_ != nullptr) {
-    std::memcpy(arena.get(), key_, key_size_);
-    key_ = arena.get();
-  }
+  arena_size_ = std::max(size, 2 * arena_size_);
+  std::unique_ptr<uint8_t[]> arena(new uint8_t[arena_size_]);
+  if (keep > 0) std::memcpy(arena.get(), arena_.get(), keep);
+  if (key_ == arena_.get()) key_ = arena.get();
   arena_ = std::move(arena);
-  arena_size_ = new_size;
-}
-
-void FsstDecoder::KeyToFront() {
-  if (group_ == kNoGroup || next_ == 0) return;  // the key is the common prefix
-  std::memmove(arena_.get(), key_, key_size_);
-  key_ = arena_.get();
 }
 
 absl::Status FsstDecoder::CatchUp() {
   const uint32_t group = position_ / kFsstGroupValues;
   const uint32_t index = position_ % kFsstGroupValues;
-  if (group_ != kNoGroup && group_ + 1 == group && index == 0 && next_ == group_count_)
-    return LoadGroup(group);
-  if (group_ != group || next_ > index) CFILE_RETURN_IF_ERROR(LoadSizes(group));
-  CFILE_RETURN_IF_ERROR(LoadText(text_size_));
-  KeyToFront();
-  if (next_ < index) ReserveArena(longest_ + kSlack);
-  while (next_ < index) {
+  if (group_ != group || next_ > index) CFILE_RETURN_IF_ERROR(LoadGroup(group));
+  if (next_ > 0) {
+    std::memmove(arena_.get(), key_, key_size_);
+    key_ = arena_.get();
+  }
+  if (next_ < index) ReserveArena(longest_ + kSlack, next_ > 0 ? key_size_ : 0);
+  for (; next_ < index; ++next_) {
     // Write the suffix over the end of the value before.
     uint8_t* const to = arena_.get();
-    if (next_ == 0) std::copy(header_.common.begin(), header_.common.end(), to);
+    if (next_ == 0) std::copy(common_.begin(), common_.end(), to);
     if (suffixes_[next_] > 0) std::memcpy(to + shared_[next_], suffix_, suffixes_[next_]);
     key_ = to;
     key_size_ = size_t{shared_[next_]} + suffixes_[next_];
     suffix_ += suffixes_[next_];
-    ++next_;
   }
   return absl::OkStatus();
 }
@@ -214,11 +177,10 @@ absl::Status FsstDecoder::CatchUp() {
 absl::StatusOr<size_t> FsstDecoder::Read(std::span<std::string_view> out) {
   const size_t wanted = Left(out.size());
   if (wanted == 0) return size_t{0};
+  if (separate()) return ReadSeparate(out.first(wanted));
   CFILE_RETURN_IF_ERROR(CatchUp());
-  // The key, if it is in the arena, is at its front.
-  ReserveArena((next_ > 0 ? key_size_ : 0) +
-               std::min(kArenaBytes, wanted * kMaxShortStringBytes + 4096));
-  size_t used = next_ > 0 ? key_size_ : 0;
+  size_t used = next_ > 0 ? key_size_ : 0;  // the key is at the front of the arena
+  ReserveArena(used + std::min(kArenaBytes, wanted * kMaxShortStringBytes + 4096), used);
   size_t done = 0;
   while (true) {
     const size_t left = std::min<size_t>(wanted - done, group_count_ - next_);
@@ -240,7 +202,7 @@ absl::StatusOr<size_t> FsstDecoder::Read(std::span<std::string_view> out) {
             position_ += static_cast<uint32_t>(done);
             return done;
           }
-          ReserveArena(used + shared + suffix + kSlack);
+          ReserveArena(used + shared + suffix + kSlack, used);
         }
         uint8_t* const to = arena_.get() + used;
         if (shared > 0) std::memcpy(to, key_, shared);

@@ -1,54 +1,152 @@
-// Searches blocks of FSST by key: first among the first values of groups or, with a seek index, of
-// steps, then among the values that follow.
+// Searches blocks of FSST of form 1 by key: first among the first values of groups or, with a seek
+// index, of steps, then among the values that follow. Makes this index.
 #include "encodings/own/fsst_decoder.h"
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "encodings/core/assert.h"
-#include "encodings/core/value_dictionary.h"
-
 #include "encodings/core/compare_bytes.h"
 #include "encodings/core/lower_bound.h"
+#include "encodings/core/value_dictionary.h"
 
 namespace cfile::encodings {
 
-bool FsstDecoder::FirstKey(uint32_t group, std::string_view& key) {
-  FsstGroup parts;
-  if (!ParseFsstGroup(GroupBytes(group), FsstGroupCount(count_, group), parts)) return false;
-  const size_t size = parts.first_size;
-  if (!parts.compressed) {
-    if (size > parts.text.size()) return false;
-    key = AsString(parts.text.first(size));
-    return true;
-  }
-  if (dictionary_ == nullptr || size > parts.text.size() * kMaxSymbolBytes) return false;
-  std::string& buffer = first_keys_[last_first_key_ ^= 1];
-  if (buffer.size() < size + kDecompressSlack) buffer.resize(size + kDecompressSlack);
-  auto* const begin = reinterpret_cast<uint8_t*>(buffer.data());
-  uint8_t* end = begin;
-  key = std::string_view(buffer).substr(0, size);
-  return DecompressSymbols(dictionary_->table, size, parts.text, end) &&
-         static_cast<size_t>(end - begin) >= size;
+constexpr size_t kFetchedGroupBytes = 1024;  // at most, in advance, if no steps are known
+// The most bytes of the header of a block and of its first offset, without the common prefix.
+constexpr size_t kMostFrontBytes = 1 + kMaxVint32Bytes + sizeof(uint32_t);
+constexpr uint32_t kMostIndexedBytes = 1u << 29;  // FsstPlace has 29 bits
+
+void FsstGroupSteps::PrefetchStep(std::span<const uint8_t> block, uint32_t step) const {
+  PrefetchBytes(block, offset, offset + 128);  // the sizes
+  PrefetchBytes(block, places[step].code, places[step].code + 192);
 }
 
-absl::StatusOr<uint32_t> FsstDecoder::FindGroup(std::string_view key) {
-  uint32_t damaged = 0;
-  const auto first_key = [&](uint32_t before) {
-    std::string_view value;
-    if (!FirstKey(before + 1, value)) damaged = before + 1;
-    return value;
-  };
+void FsstSeekIndex::PrefetchKeys(std::span<const uint8_t> block) const {
+  first_keys.Prefetch();
+  PrefetchBytes(block.last(block_bytes), 0, kMostFrontBytes + common_size);
+}
+
+uint32_t FsstSeekIndex::FindPart(std::string_view key) const {
   const uint32_t group =
-      seek_index_ != nullptr
-          ? seek_index_->first_keys.CountKeysLess(key, first_key)
-          : FindLowerBound(
-                FsstGroups(count_) - 1,
-                [&](uint32_t before) { return BytesLess(first_key(before), key); },
-                [&](uint32_t before) { __builtin_prefetch(GroupBytes(before + 1).data()); });
-  if (damaged != 0) return BadGroup(damaged);
+      first_keys.EstimateKeysLess(key.substr(std::min<size_t>(key.size(), common_size)));
+  __builtin_prefetch(&groups[group]);
+  __builtin_prefetch(std::end(groups[group].heads) - 1);  // may be in the next line
   return group;
+}
+
+void FsstSeekIndex::PrefetchPart(uint32_t group, std::string_view key,
+                                 std::span<const uint8_t> block) const {
+  const FsstGroupSteps& steps = groups[group];
+  const std::span<const uint8_t> body = block.last(block_bytes);
+  if (steps.state.load(std::memory_order_acquire) == FsstGroupSteps::State::kKnown &&
+      steps.depth <= key.size()) {
+    steps.PrefetchStep(body, steps.CountLess(BytesHead(key.substr(steps.depth))));
+  } else {
+    PrefetchBytes(body, steps.offset, steps.offset + kFetchedGroupBytes);
+  }
+}
+
+std::unique_ptr<const SeekIndex> FsstDecoder::BuildSeekIndex() {
+  if (separate() || count_ <= kFsstGroupValues || seek_index_ != nullptr ||
+      block_.size() > kMostIndexedBytes)
+    return nullptr;
+  const uint32_t groups = FsstGroups(count_);
+  auto index = std::make_unique<FsstSeekIndex>();
+  uint32_t damaged = kNoGroup;
+  const auto first_key = [&](uint32_t before) { return FirstKey(before + 1, damaged); };
+  index->first_keys = KeyHeads(groups - 1, first_key, size_t{2} * groups);
+  index->block_bytes = block_.size();
+  index->count = count_;
+  index->common_size = static_cast<uint32_t>(common_.size());
+  index->groups = std::vector<FsstGroupSteps>(groups);
+  // Each offset is read once, checked and kept, because the bytes of a mapped file may change.
+  for (uint32_t group = 0, previous = 0; group < groups && damaged == kNoGroup; ++group) {
+    const std::span<const uint8_t> bytes = GroupBytes(group);
+    if (bytes.empty() || bytes.data() <= block_.data() + previous) return nullptr;
+    previous = static_cast<uint32_t>(bytes.data() - block_.data());
+    index->groups[group].offset = previous;
+  }
+  if (damaged != kNoGroup) return nullptr;
+  return index;
+}
+
+const FsstGroupSteps* FsstDecoder::StepsOf(uint32_t group) {
+  using State = FsstGroupSteps::State;
+  if (seek_index_ == nullptr) return nullptr;
+  FsstGroupSteps& steps = seek_index_->groups[group];
+  if (steps.state.load(std::memory_order_acquire) == State::kKnown) return &steps;
+  // Steps of a damaged group stay in work. Each search in the group then finds the damage.
+  State state = State::kUnknown;
+  if (steps.state.compare_exchange_strong(state, State::kSearched, std::memory_order_relaxed) ||
+      state != State::kSearched ||
+      !steps.state.compare_exchange_strong(state, State::kInWork, std::memory_order_relaxed) ||
+      !FindSteps(group, steps))
+    return nullptr;
+  steps.state.store(State::kKnown, std::memory_order_release);
+  return &steps;
+}
+
+bool FsstDecoder::FindSteps(uint32_t group, FsstGroupSteps& steps) {
+  size_t depth = common_.size();
+  // The keys of another group are between its first value and the next group's.
+  if (group > 0 && group + 1 < FsstGroups(count_)) {
+    uint32_t damaged = kNoGroup;
+    const std::string_view first = FirstKey(group, damaged), next = FirstKey(group + 1, damaged);
+    if (damaged != kNoGroup) return false;
+    depth += CommonPrefix(first, next);
+  }
+  steps.depth = static_cast<uint32_t>(depth);
+  FsstGroup parts;
+  if (!LoadGroup(group).ok() || !ParseGroup(group, parts) || parts.compressed != compressed_)
+    return false;
+  std::fill(std::begin(steps.heads), std::end(steps.heads), std::numeric_limits<uint64_t>::max());
+  size_t place = 0;          // in the text
+  size_t at = 0, begin = 0;  // a code, and where its bytes begin in the text
+  for (uint32_t i = 0; i < group_count_; ++i) {
+    place += suffixes_[i];
+    if (i % kFsstStepValues != 0) continue;
+    if (!parts.compressed) at = begin = place;
+    while (parts.compressed && at < parts.text.size()) {
+      const bool escape = parts.text[at] == kEscapeCode;
+      const size_t size = escape ? 1 : dictionary_->table.sizes[parts.text[at]];
+      if (begin + size > place) break;
+      begin += size;
+      at += escape ? 2 : 1;
+    }
+    const size_t code = static_cast<size_t>(parts.text.data() - block_.data()) + at;
+    steps.places[i / kFsstStepValues] = {
+        .code = static_cast<uint32_t>(code) & (kMostIndexedBytes - 1),
+        .skip = static_cast<uint32_t>(place - begin) & 7};
+  }
+  for (uint32_t i = kFsstStepValues; i < group_count_; i += kFsstStepValues) {
+    position_ = group * kFsstGroupValues + i;
+    std::string_view value;
+    if (!Read({&value, 1}).ok()) return false;
+    steps.heads[i / kFsstStepValues - 1] = BytesHead(value.substr(std::min(value.size(), depth)));
+  }
+  return true;
+}
+
+std::string_view FsstDecoder::FirstKey(uint32_t group, uint32_t& damaged) {
+  FsstGroup parts;
+  if (ParseGroup(group, parts)) {
+    const size_t size = parts.first_size;
+    if (!parts.compressed && size <= parts.text.size()) return AsString(parts.text.first(size));
+    if (parts.compressed && dictionary_ != nullptr && size <= parts.text.size() * kMaxSymbolBytes) {
+      std::string& buffer = first_keys_[last_first_key_ ^= 1];
+      if (buffer.size() < size + kDecompressSlack) buffer.resize(size + kDecompressSlack);
+      auto* const begin = reinterpret_cast<uint8_t*>(buffer.data());
+      uint8_t* end = begin;
+      if (DecompressSymbols(dictionary_->table, size, parts.text, end) &&
+          static_cast<size_t>(end - begin) >= size)
+        return std::string_view(buffer).substr(0, size);
+    }
+  }
+  damaged = group;
+  return {};
 }
 
 absl::Status FsstDecoder::BadGroup(uint32_t group) {
@@ -56,17 +154,31 @@ absl::Status FsstDecoder::BadGroup(uint32_t group) {
   return Damaged(group, "a search found its values damaged");
 }
 
-bool FsstDecoder::FindByCommon(std::string_view key, LowerBound& bound) const {
-  const std::string_view common = AsString(header_.common);
-  if (CommonPrefix(key, common) == common.size()) return false;
-  bound = {BytesLess(key, common) ? 0 : count_, false};
-  return true;
+absl::Status FsstDecoder::ChooseGroup(std::string_view key, Start& start, LowerBound& bound) {
+  start = {};
+  bound = {};
+  if (count_ == 0) return absl::OkStatus();
+  if (CommonPrefix(key, common_) != common_.size()) {
+    bound.position = BytesLess(key, common_) ? 0 : count_;
+    return absl::OkStatus();
+  }
+  const std::string_view rest = key.substr(common_.size());
+  uint32_t damaged = kNoGroup;
+  const auto first_key = [&](uint32_t before) { return FirstKey(before + 1, damaged); };
+  start.group =
+      seek_index_ != nullptr
+          ? seek_index_->first_keys.CountKeysLess(rest, first_key)
+          : FindLowerBound(
+                FsstGroups(count_) - 1,
+                [&](uint32_t before) { return BytesLess(first_key(before), rest); },
+                [&](uint32_t before) { __builtin_prefetch(GroupBytes(before + 1).data()); });
+  return damaged == kNoGroup ? absl::OkStatus() : BadGroup(damaged);
 }
 
 void FsstDecoder::ChooseStep(std::string_view key, Start& start) {
   const FsstGroupSteps* const steps = StepsOf(start.group);
   if (steps == nullptr || key.size() < steps->depth)
-    return PrefetchBytes(GroupBytes(start.group), 0, kFsstFetchedGroupBytes);
+    return PrefetchBytes(GroupBytes(start.group), 0, kFetchedGroupBytes);
   start.steps = steps;
   const uint64_t head = BytesHead(key.substr(steps->depth));
   const uint32_t step = steps->CountLess(head);
@@ -78,19 +190,16 @@ void FsstDecoder::ChooseStep(std::string_view key, Start& start) {
     // bytes. The values of a damaged file may not ascend.
     start.matched = std::min(key.size(), steps->depth + static_cast<size_t>(equal_bits) / 8);
   }
-  PrefetchFsstStep(block_, *steps, step);
+  steps->PrefetchStep(block_, step);
 }
 
 absl::StatusOr<LowerBound> FsstDecoder::SeekToKey(const std::string_view& key) {
-  position_ = 0;
-  LowerBound bound;
-  if (count_ == 0) return bound;
-  if (FindByCommon(key, bound)) {
-    position_ = bound.position;
-    return bound;
-  }
+  if (separate()) return SeekInSeparate(key);
   Start start;
-  CFILE_ASSIGN_OR_RETURN(start.group, FindGroup(key.substr(header_.common.size())));
+  LowerBound bound;
+  CFILE_RETURN_IF_ERROR(ChooseGroup(key, start, bound));
+  position_ = bound.position;
+  if (start.group == kNoGroup) return bound;
   ChooseStep(key, start);
   return SeekFrom(start, key);
 }
@@ -98,22 +207,21 @@ absl::StatusOr<LowerBound> FsstDecoder::SeekToKey(const std::string_view& key) {
 absl::Status FsstDecoder::SeekToKeys(std::span<const std::string_view> keys,
                                      std::span<LowerBound> bounds) {
   CFILE_ASSERT(bounds.size() == keys.size());
-  std::fill(bounds.begin(), bounds.end(), LowerBound{});
-  if (count_ == 0) return absl::OkStatus();
+  if (separate()) return BlockDecoder::SeekToKeys(keys, bounds);
   // Find the group of each key, then the step, then search: by that time, the bytes that are read
   // have arrived from memory.
-  starts_.assign(keys.size(), {});
+  std::vector<Start>& starts = starts_of_keys_;
+  starts.resize(keys.size());
   for (size_t i = 0; i < keys.size(); ++i) {
-    if (FindByCommon(keys[i], bounds[i])) continue;
-    CFILE_ASSIGN_OR_RETURN(starts_[i].group, FindGroup(keys[i].substr(header_.common.size())));
-    if (seek_index_ != nullptr) __builtin_prefetch(&seek_index_->groups[starts_[i].group]);
+    CFILE_RETURN_IF_ERROR(ChooseGroup(keys[i], starts[i], bounds[i]));
+    if (seek_index_ != nullptr && starts[i].group != kNoGroup)
+      __builtin_prefetch(&seek_index_->groups[starts[i].group]);
   }
-  LowerBound decided;
   for (size_t i = 0; i < keys.size(); ++i)
-    if (!FindByCommon(keys[i], decided)) ChooseStep(keys[i], starts_[i]);
+    if (starts[i].group != kNoGroup) ChooseStep(keys[i], starts[i]);
   for (size_t i = 0; i < keys.size(); ++i) {
-    if (FindByCommon(keys[i], decided)) continue;
-    CFILE_ASSIGN_OR_RETURN(bounds[i], SeekFrom(starts_[i], keys[i]));
+    if (starts[i].group == kNoGroup) continue;
+    CFILE_ASSIGN_OR_RETURN(bounds[i], SeekFrom(starts[i], keys[i]));
   }
   return absl::OkStatus();
 }
@@ -122,7 +230,11 @@ absl::StatusOr<LowerBound> FsstDecoder::SeekFrom(Start start, std::string_view k
   const uint32_t first_group = start.group;
   while (true) {
     if (!start.less) {
-      CFILE_ASSIGN_OR_RETURN(const Match match, CompareFirst(start, key));
+      position_ = start.group * kFsstGroupValues;
+      uint32_t damaged = kNoGroup;
+      const std::string_view first = FirstKey(start.group, damaged);
+      if (damaged != kNoGroup) return BadGroup(damaged);
+      const Match match = Compare(first, common_.size(), key, start.matched);
       // If the values ascend, the first value of the next group is not less. If they do not, the
       // search must not go on through the whole block.
       if (match != Match::kLess || start.group > first_group)
@@ -147,13 +259,6 @@ FsstDecoder::Match FsstDecoder::Compare(std::string_view value, size_t begin, st
   return greater ? Match::kGreater : Match::kLess;
 }
 
-absl::StatusOr<FsstDecoder::Match> FsstDecoder::CompareFirst(Start& start, std::string_view key) {
-  position_ = start.group * kFsstGroupValues;
-  std::string_view first;
-  if (!FirstKey(start.group, first)) return BadGroup(start.group);
-  return Compare(first, header_.common.size(), key, start.matched);
-}
-
 absl::StatusOr<FsstDecoder::Match> FsstDecoder::SeekInGroup(Start& start, std::string_view key) {
   const uint32_t group = start.group, first = start.first;
   const FsstGroupSteps* const steps = start.steps;
@@ -161,7 +266,7 @@ absl::StatusOr<FsstDecoder::Match> FsstDecoder::SeekInGroup(Start& start, std::s
   const std::span<const uint8_t> bytes = GroupBytes(group);
   const uint32_t group_count = FsstGroupCount(count_, group);
   FsstGroup parts;
-  if (bytes.empty() || !ParseFsstGroup(bytes, group_count, parts)) return BadGroup(group);
+  if (!ParseFsstGroup(header_.form, bytes, group_count, parts)) return BadGroup(group);
   if (parts.compressed && dictionary_ == nullptr) return MissingDictionary("fsst", count_);
   const uint32_t count =
       std::min(steps != nullptr ? kFsstStepValues : kFsstGroupValues, group_count - 1 - first);
@@ -174,9 +279,9 @@ absl::StatusOr<FsstDecoder::Match> FsstDecoder::SeekInGroup(Start& start, std::s
   std::span<const uint8_t> codes = parts.text;
   if (steps != nullptr) {
     const FsstPlace place = steps->places[first / kFsstStepValues];
-    begin = place.skip();
+    begin = place.skip;
     codes = bytes.subspan(std::min<size_t>(
-        place.code() - static_cast<size_t>(bytes.data() - block_.data()), bytes.size()));
+        place.code - static_cast<size_t>(bytes.data() - block_.data()), bytes.size()));
   }
   uint64_t size = begin;
   for (uint32_t i = 0; i < count; ++i) size += uint64_t{suffixes_[i]} + parts.least_suffix;
@@ -188,7 +293,7 @@ absl::StatusOr<FsstDecoder::Match> FsstDecoder::SeekInGroup(Start& start, std::s
 
   // Compare each value with the key without rebuilding the value. The value before is less than the
   // key, and both begin with the same start.matched bytes.
-  const size_t least_shared = header_.common.size() + parts.least_shared;
+  const size_t least_shared = common_.size() + parts.least_shared;
   for (uint32_t i = 0; i < count; ++i, ++position_) {
     const size_t suffix_size = size_t{suffixes_[i]} + parts.least_suffix;
     const size_t suffix_begin = std::exchange(begin, begin + suffix_size);

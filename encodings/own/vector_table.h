@@ -12,6 +12,7 @@
 #include "encodings/core/block_codec.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
+#include "encodings/core/value_places.h"
 #include "encodings/kernels/interleaved_bits.h"
 
 namespace cfile::encodings {
@@ -91,5 +92,19 @@ class VectorTable {
   uint32_t count_ = 0;  // the number of values
   uint32_t size_ = 0;   // the number of vectors
 };
+
+// Asks for the bytes of the vector of the value at `position` (encodings/value_places.h).
+template <typename Entry>
+absl::Status VisitVector(const BlockView& block, uint32_t position, NeedBytes need) {
+  const uint64_t index = position / kVectorValues;
+  const bool last = index + 1 == VectorsOf(block.count);
+  const uint64_t entry = index * Entry::kBytes;
+  CFILE_RETURN_IF_ERROR(need(entry, entry + (last ? 1 : 2) * Entry::kBytes));
+  const uint8_t* const at = block.bytes.data() + entry;
+  const uint64_t begin = Entry::Load(at).offset;
+  const uint64_t end = last ? block.bytes.size() : Entry::Load(at + Entry::kBytes).offset;
+  if (begin >= end || end > block.bytes.size()) return absl::OkStatus();
+  return need(begin, end);
+}
 
 }  // namespace cfile::encodings

@@ -33,6 +33,7 @@ namespace cfile::encodings {
 struct AlpCodec : PageCodec<AlpCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetAlp;
   static constexpr std::string_view kName = "parquet-alp";
+  static constexpr std::string_view kSuits = "few decimal digits";
   // Worst case: a vector that has only exceptions. It has a 2-byte position for each value, and 17
   // bytes (header and offset) for its 1,024 values.
   static constexpr uint32_t kWorstExtraBytesPerValue = 3;

@@ -19,6 +19,7 @@ namespace cfile::encodings {
 struct ByteStreamSplitCodec : PageCodec<ByteStreamSplitCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetByteStreamSplit;
   static constexpr std::string_view kName = "parquet-byte-stream-split";
+  static constexpr std::string_view kSuits = "high bytes are alike";
   // A narrow integer is stored in 4 bytes.
   static constexpr uint32_t kWorstExtraBytesPerValue = 3;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 0;

@@ -187,6 +187,7 @@ absl::Status DescribeDeltaBinaryPacked(uint32_t count, std::string_view blocks,
 struct DeltaBinaryPackedCodec : PageCodec<DeltaBinaryPackedCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaBinaryPacked;
   static constexpr std::string_view kName = "parquet-delta";
+  static constexpr std::string_view kSuits = "small differences";
   // Per value: the deltas of narrow integers take at most 2 bits more than a value, and the headers
   // of blocks less than 1 bit. Per block: the header of the page, and the padding of the last
   // miniblock, of 64 values of up to 8 bytes.

@@ -37,6 +37,7 @@ namespace cfile::encodings {
 struct DeltaByteArrayCodec : PageCodec<DeltaByteArrayCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaByteArray;
   static constexpr std::string_view kName = "parquet-delta-bytes";
+  static constexpr std::string_view kSuits = "neighbours begin alike";
   // Each value has two lengths, see DeltaLengthByteArrayCodec.
   static constexpr uint32_t kWorstExtraBytesPerValue = 10;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 384;

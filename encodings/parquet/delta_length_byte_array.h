@@ -80,6 +80,7 @@ class DeltaLengthReader {
 struct DeltaLengthByteArrayCodec : PageCodec<DeltaLengthByteArrayCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaLengthByteArray;
   static constexpr std::string_view kName = "parquet-delta-length";
+  static constexpr std::string_view kSuits = "lengths apart from the text";
   // A length takes at most 33 bits, plus its share of the header of its block.
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;

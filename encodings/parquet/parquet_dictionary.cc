@@ -186,4 +186,18 @@ std::unique_ptr<PageEncoder<P>> ParquetDictionaryCodec::MakePageEncoder(
 CFILE_FOR_EACH_PAGE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
+absl::Status ParquetDictionaryCodec::CheckWithoutDictionary(BlockView& block) {
+  constexpr int kMaxWidth = 32;
+  if (block.bytes.empty() || block.bytes[0] > kMaxWidth)
+    return DataLoss("the block is not a page of codes");
+  RleHybridReader codes(block.bytes.subspan(1), block.bytes[0]);
+  uint32_t buffer[1024];
+  for (uint32_t left = block.count; left > 0;) {
+    const auto some = std::min<uint32_t>(left, std::size(buffer));
+    CFILE_RETURN_IF_ERROR(codes.Read(buffer, some));
+    left -= some;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace cfile::encodings

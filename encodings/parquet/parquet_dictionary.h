@@ -36,6 +36,8 @@ namespace cfile::encodings {
 struct ParquetDictionaryCodec : PageCodec<ParquetDictionaryCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDictionary;
   static constexpr std::string_view kName = "parquet-dict";
+  static constexpr std::string_view kSuits = "few distinct values";
+  static constexpr Encoding kOlderNumber = Encoding::kParquetPlainDictionary;
   // No block is larger than its PLAIN page, which adds a length of 4 bytes to each value of
   // BYTE_ARRAY.
   static constexpr uint32_t kWorstExtraBytesPerValue = 4;
@@ -51,6 +53,7 @@ struct ParquetDictionaryCodec : PageCodec<ParquetDictionaryCodec> {
       PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values);
   static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
                                const BlockView& block, BlockDescription& description);
+  static absl::Status CheckWithoutDictionary(BlockView& block);
 };
 
 }  // namespace cfile::encodings

@@ -19,6 +19,7 @@ namespace cfile::encodings {
 struct ParquetGroupVarintCodec : PageCodec<ParquetGroupVarintCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetGroupVarInt;
   static constexpr std::string_view kName = "parquet-group-varint";
+  static constexpr std::string_view kSuits = "small integers";
   // Negative narrow integers take 4 bytes, and each value takes a part of a selector.
   static constexpr uint32_t kWorstExtraBytesPerValue = 4;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;

@@ -27,6 +27,7 @@ namespace cfile::encodings {
 struct ParquetPlainCodec : PageCodec<ParquetPlainCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetPlain;
   static constexpr std::string_view kName = "parquet-plain";
+  static constexpr std::string_view kSuits = "no other encoding saves much";
   // Per value: the length of a byte array, or the bytes that widen a narrow integer.
   static constexpr uint32_t kWorstExtraBytesPerValue = 4;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 0;

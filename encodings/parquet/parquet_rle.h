@@ -18,6 +18,7 @@ namespace cfile::encodings {
 struct ParquetRleCodec : PageCodec<ParquetRleCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetRle;
   static constexpr std::string_view kName = "parquet-rle";
+  static constexpr std::string_view kSuits = "runs of equal values";
   static constexpr uint32_t kWorstExtraBytesPerValue = 0;
   // Per block: the length, and one run.
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "encodings/kernels/fsst.h"
 #include "encodings/kernels/interleaved_bits.h"
 #include "encodings/own/alp_rd_layout.h"
 #include "encodings/own/compact_layout.h"

@@ -58,8 +58,8 @@ void AddDictionaryCommand(Command& app, CommonOptions& common, Action& action) {
   Command& command = AddCommand(
       app, common, "dictionary", "Print the values of the dictionary with their codes",
       "The data blocks of an encoding with a dictionary store codes instead of values. The values\n"
-      "have the order in which they first occur in the column. The dictionary of fsst consists of\n"
-      "symbols: short texts of which the values are made.\n\n"
+      "have the order in which they first occur in the column. The dictionary of some encodings\n"
+      "consists of symbols instead: short texts of which the values are made.\n\n"
       "Examples:\n"
       "  cfile-dump dictionary flights --column carrier\n"
       "  cfile-dump dictionary --json keys.cfile | jq '.dictionary | length'");

@@ -53,7 +53,7 @@ uint32_t ExtraBytesPerValue(const encodings::EncodingRow& row, PhysicalType type
       // the values, not the encoded page, have the size of a block.
       if (row.encoding == Encoding::kPlain) return uint32_t{0};
       if (static_cast<Encoding>(encodings::kFirstExtendedNumber) <= row.encoding &&
-          row.encoding < Encoding::kFor) {
+          static_cast<uint32_t>(row.encoding) < encodings::kFirstOwnNumber) {
         return uint32_t{std::max(sizeof(P), sizeof(T)) - sizeof(T)};
       }
     }

@@ -11,7 +11,7 @@ absl::StatusOr<DictionaryBlock> SplitDictionary(const FileInfo& info,
                                                 std::span<const uint8_t> bytes) {
   DictionaryBlock block;
   block.values.bytes = bytes;
-  if (info.encoding == Encoding::kDict) return block;
+  if (static_cast<uint32_t>(info.encoding) < encodings::kFirstExtendedNumber) return block;
   block.encoding = Encoding::kParquetPlain;
   encodings::ByteReader reader(bytes);
   uint64_t count = 0;

@@ -11,8 +11,7 @@
 
 namespace cfile::internal {
 
-// The values of a dictionary are a block of a PLAIN encoding (cfile/FORMAT.md, DICT and
-// RLE_DICTIONARY), and so are the symbols of FSST.
+// The values of a dictionary, or its symbols, are a block of a PLAIN encoding (cfile/FORMAT.md).
 struct DictionaryBlock {
   size_t count_bytes = 0;  // the size of the number of values before the block
   Encoding encoding = Encoding::kPlain;

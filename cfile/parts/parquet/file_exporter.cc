@@ -175,7 +175,8 @@ Encoding BlockExporter::RecodedAs(Encoding encoding) const {
     case PhysicalType::kBytes:
       if (column_.categories != nullptr) return Encoding::kParquetDictionary;
       if (column_.plain_or_codes) return Encoding::kParquetPlain;
-      if (encoding == Encoding::kPrefix || encoding == Encoding::kFsst)  // front-coded
+      if (const encodings::EncodingRow* const row = encodings::FindEncoding(encoding);
+          row != nullptr && row->front_codes)
         return Encoding::kParquetDeltaByteArray;
       return makes_dictionary_ ? Encoding::kParquetDictionary
                                : Encoding::kParquetDeltaLengthByteArray;

@@ -8,8 +8,6 @@
 #include "cfile/core/format/level_block.h"
 #include "cfile/core/format/statistics_block.h"
 #include "encodings/core/status.h"
-#include "encodings/hybrid/rle_hybrid.h"
-#include "encodings/own/fsst_layout.h"
 #include "encodings/registry.h"
 
 namespace cfile::internal {
@@ -39,34 +37,6 @@ uint64_t UncompressedBytes(std::span<const uint8_t> stored, Compression compress
   if (compression == Compression::kNone || stored.size() < sizeof(uint32_t)) return stored.size();
   const auto size = encodings::LoadLittleEndian<uint32_t>(stored.data());
   return size > max_block_size_bytes ? stored.size() : std::max<uint64_t>(size, stored.size());
-}
-
-// Reads all codes of a page (RLE_DICTIONARY): the bit width, then RLE-hybrid.
-absl::Status ReadPageCodes(std::span<const uint8_t> body, uint32_t count) {
-  constexpr int kMaxWidth = 32;
-  if (body.empty() || body[0] > kMaxWidth) return DataLoss("the block is not a page of codes");
-  encodings::RleHybridReader codes(body.subspan(1), body[0]);
-  uint32_t buffer[1024];
-  for (uint32_t left = count; left > 0;) {
-    const auto some = std::min<uint32_t>(left, std::size(buffer));
-    CFILE_RETURN_IF_ERROR(codes.Read(buffer, some));
-    left -= some;
-  }
-  return absl::OkStatus();
-}
-
-// Reads all codes of a block of Kudu's DICT: the mode, then a BIT_SHUFFLE block.
-absl::Status ReadBlockCodes(std::span<const uint8_t> block, uint32_t& count,
-                            uint32_t& first_ordinal) {
-  constexpr size_t kModeBytes = 4;
-  CFILE_ASSIGN_OR_RETURN(const auto codes, encodings::MakeDecoder<uint32_t>(
-                                               Encoding::kBitShuffle, PhysicalType::kUint32, {}));
-  CFILE_RETURN_IF_ERROR(codes->Open(block.subspan(std::min(kModeBytes, block.size()))));
-  count = codes->count();
-  first_ordinal = codes->first_ordinal();
-  uint32_t buffer[1024];
-  while (codes->position() < count) CFILE_RETURN_IF_ERROR(codes->Read(buffer).status());
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -274,25 +244,24 @@ absl::Status BlockJudge::CheckCodes(std::span<const uint8_t> bytes, const FileIn
   const encodings::EncodingRow* row = encodings::FindEncoding(block.encoding);
   if (row == nullptr || !row->has_dictionary || !row->Supports(form.type.physical()))
     return DataLoss("the block needs no dictionary");
-  uint32_t count = block.present_count.value_or(0);
-  uint32_t body_ordinal = block.body_ordinal;
-  const bool kudu = block.encoding == Encoding::kDict;
-  const absl::Status codes =
-      kudu ? ReadBlockCodes(block.values, count, body_ordinal) : absl::OkStatus();
+  encodings::BlockView values(block.values);
+  values.count = block.present_count.value_or(0);
+  values.first_ordinal = block.body_ordinal;
+  // Kudu's blocks have the number of their values themselves.
+  const bool counted = static_cast<uint32_t>(block.encoding) >= encodings::kFirstExtendedNumber;
+  const auto check = [&] { return encodings::CheckWithoutDictionary(block.encoding, values); };
+  const absl::Status codes = counted ? absl::OkStatus() : check();
+  const uint32_t count = values.count;
   rows_bytes_ += uint64_t{count} * sizeof(uint32_t);
   CFILE_RETURN_IF_ERROR(codes);
   const bool flat = !form.has_levels() && !form.nullable;
   found.encoding = block.encoding;
-  found.first_ordinal = block.first_ordinal.value_or(body_ordinal);
+  found.first_ordinal = block.first_ordinal.value_or(values.first_ordinal);
   found.num_rows = flat ? count : parts.num_records;
   found.num_entries = flat ? count : parts.num_entries;
   if (found.num_rows == 0 || count > found.num_entries) return DataLoss("a data block has no rows");
   CFILE_RETURN_IF_ERROR(CheckRows(found, expected));
-  if (block.encoding == Encoding::kFsst) {
-    CFILE_RETURN_IF_ERROR(encodings::CheckFsstBlock(block.values, count));
-  } else if (!kudu) {
-    CFILE_RETURN_IF_ERROR(ReadPageCodes(block.values, count));
-  }
+  if (counted) CFILE_RETURN_IF_ERROR(check());
   codes_encoding_ = block.encoding;
   return absl::OkStatus();
 }
