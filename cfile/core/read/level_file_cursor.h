@@ -18,7 +18,7 @@ namespace cfile::internal {
 class LevelFileCursor final : public FileCursor {
  public:
   LevelFileCursor(std::shared_ptr<FileReader> file, BlockDecoding decoding);
-  ~LevelFileCursor();
+  [[gnu::noinline]] ~LevelFileCursor();  // not in the destructor of each LevelCursor
 
   absl::StatusOr<AnyLevelBatch> Next(size_t max_records);
 

@@ -155,17 +155,24 @@ absl::Status Reader::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out
   return cursor.Take(ordinals, out);
 }
 
-template <typename T, typename>
-absl::StatusOr<OwnedBatch<T>> Reader::Read(const OrdinalRange& range) const {
-  CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, NewCursor<T>());
-  const uint64_t end = std::min(range.end, num_rows());
+static absl::Status ReadRows(internal::ValueCursor& cursor, const OrdinalRange& range,
+                             internal::OwnedValues& rows) {
+  const uint64_t end = std::min(range.end, cursor.file().info().num_rows);
   const uint64_t begin = std::min(range.begin, end);
   CFILE_RETURN_IF_ERROR(cursor.SeekToRange({.begin = begin, .end = end}));
-  OwnedBatch<T> rows;
-  for (const auto& batch : cursor.Batches()) {
-    CFILE_RETURN_IF_ERROR(batch.status());
-    rows.Append(*batch);
+  while (true) {
+    CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, cursor.Next(kMaxBatchRows));
+    if (batch.empty()) return absl::OkStatus();
+    rows.Append(batch);
   }
+}
+
+template <typename T, typename>
+absl::StatusOr<OwnedBatch<T>> Reader::Read(const OrdinalRange& range) const {
+  CFILE_ASSIGN_OR_RETURN(auto cursor,
+                         internal::NewValueCursor(file_, internal::DecoderMakerFor<T>(*file_)));
+  OwnedBatch<T> rows;
+  CFILE_RETURN_IF_ERROR(ReadRows(*cursor, range, rows.untyped()));
   return rows;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/parts/arrow/c_data.h"
@@ -26,8 +27,10 @@ using encodings::StrCat;
 
 // The number of rows that are read at a time.
 // It is small, so that the values are still in the processor's cache when the writer takes them.
-template <typename T>
-constexpr int64_t kRows = encodings::kIsBytes<T> ? 1000 : 8192;
+constexpr int64_t RowsOf(PhysicalType type) {
+  const bool bytes = type == PhysicalType::kBytes || type == PhysicalType::kFixedBytes;
+  return bytes ? 1000 : 8192;
+}
 // The maximum number of entries: of several rows together, and of one row.
 constexpr size_t kMaxEntries = size_t{1} << 17;
 constexpr size_t kMaxRecordEntries = size_t{1} << 27;
@@ -91,32 +94,30 @@ class ImportStream {
   ImportField root_;
 };
 
-// Receives the values of a column.
-template <typename T>
+// Receives the values of a column, whose C++ type they have.
 class ValueTarget {
  public:
   virtual ~ValueTarget() = default;
-  // Appends to a column without levels. `validity`: empty if no row is null.
-  virtual absl::Status AppendRows(std::span<const T> values, std::span<const uint8_t> validity) = 0;
+  // Appends to a column without levels.
+  virtual absl::Status AppendRows(const AnyBatch& rows) = 0;
   // Appends to a column with levels.
-  virtual absl::Status AppendEntries(std::span<const uint16_t> repetition,
-                                     std::span<const uint16_t> definition,
-                                     std::span<const T> values) = 0;
+  virtual absl::Status AppendEntries(const AnyLevelBatch& entries) = 0;
 };
 
 // W is TableWriter or ColumnsWriter.
 template <typename T, typename W>
-class TableTarget final : public ValueTarget<T> {
+class TableTarget final : public ValueTarget {
  public:
   TableTarget(W& writer, size_t column) : writer_(writer), column_(column) {}
-  absl::Status AppendRows(std::span<const T> values, std::span<const uint8_t> validity) override {
-    return validity.empty() ? writer_.Append(column_, values)
-                            : writer_.Append(column_, values, validity);
+  absl::Status AppendRows(const AnyBatch& rows) override {
+    const std::span<const T> values = rows.As<T>().values;
+    return rows.validity == nullptr
+               ? writer_.Append(column_, values)
+               : writer_.Append(column_, values, std::span(rows.validity, (rows.count + 7) / 8));
   }
-  absl::Status AppendEntries(std::span<const uint16_t> repetition,
-                             std::span<const uint16_t> definition,
-                             std::span<const T> values) override {
-    return writer_.AppendLevels(column_, repetition, definition, values);
+  absl::Status AppendEntries(const AnyLevelBatch& entries) override {
+    return writer_.AppendLevels(column_, entries.repetition, entries.definition,
+                                entries.values.As<T>());
   }
 
  private:
@@ -126,21 +127,22 @@ class TableTarget final : public ValueTarget<T> {
 
 // W is Writer<T> or LevelWriter<T>.
 template <typename T, typename W>
-class WriterTarget final : public ValueTarget<T> {
+class WriterTarget final : public ValueTarget {
  public:
   explicit WriterTarget(W& writer) : writer_(writer) {}
-  absl::Status AppendRows(std::span<const T> values, std::span<const uint8_t> validity) override {
+  absl::Status AppendRows(const AnyBatch& rows) override {
     if constexpr (std::is_same_v<W, Writer<T>>) {
-      return validity.empty() ? writer_.Append(values) : writer_.Append(values, validity);
+      const std::span<const T> values = rows.As<T>().values;
+      return rows.validity == nullptr
+                 ? writer_.Append(values)
+                 : writer_.Append(values, std::span(rows.validity, (rows.count + 7) / 8));
     }
     CFILE_ASSERT(false && "the column has levels");
     return absl::InternalError("the column has levels");
   }
-  absl::Status AppendEntries(std::span<const uint16_t> repetition,
-                             std::span<const uint16_t> definition,
-                             std::span<const T> values) override {
+  absl::Status AppendEntries(const AnyLevelBatch& entries) override {
     if constexpr (std::is_same_v<W, LevelWriter<T>>) {
-      return writer_.Append(repetition, definition, values);
+      return writer_.Append(entries.repetition, entries.definition, entries.values.As<T>());
     }
     CFILE_ASSERT(false && "the column has no levels");
     return absl::InternalError("the column has no levels");
@@ -153,21 +155,18 @@ class WriterTarget final : public ValueTarget<T> {
 // Appends the values of arrays to a column.
 class ColumnImporter {
  public:
-  virtual ~ColumnImporter() = default;
-  virtual absl::Status Append(const ArrowArray& array) = 0;
-};
-
-template <typename T>
-class TypedImporter final : public ColumnImporter {
- public:
-  TypedImporter(ImportLeaf leaf, bool has_levels, std::unique_ptr<ValueTarget<T>> target)
-      : leaf_(std::move(leaf)),
+  // `type`: of the column.
+  ColumnImporter(PhysicalType type, ImportLeaf leaf, bool has_levels,
+                 std::unique_ptr<ValueTarget> target)
+      : type_(type),
+        leaf_(std::move(leaf)),
         has_levels_(has_levels),
         target_(std::move(target)),
         entries_(!has_levels) {}
+  virtual ~ColumnImporter() = default;
 
-  absl::Status Append(const ArrowArray& array) override {
-    int64_t most = kRows<T>;
+  absl::Status Append(const ArrowArray& array) {
+    int64_t most = RowsOf(type_);
     for (int64_t begin = 0; begin < array.length;) {
       const int64_t rows = std::min(most, array.length - begin);
       const auto values = entries_.Make(leaf_.steps, array, begin, static_cast<size_t>(rows),
@@ -191,39 +190,64 @@ class TypedImporter final : public ColumnImporter {
                                       std::string(status.message())));
   }
 
+  // ReadValues. The result is valid until the next call.
+  virtual absl::StatusOr<encodings::ValueSpan> Read(const ImportField& field,
+                                                    const ArrowArray& array,
+                                                    const Slots& slots) = 0;
+
   absl::Status AppendMade(const ArrowArray& array) {
     Slots& slots = entries_.slots();
     if (slots.null_count < slots.count) CFILE_RETURN_IF_ERROR(leaf_.unfit);
-    CFILE_ASSIGN_OR_RETURN(
-        const std::span<const T> values,
-        ReadValues<T>(leaf_.steps.back().field->values(), array, slots, buffer_));
+    CFILE_ASSIGN_OR_RETURN(const encodings::ValueSpan values,
+                           Read(leaf_.steps.back().field->values(), array, slots));
     if (has_levels_) {
       entries_.Finish(leaf_);
-      return target_->AppendEntries(entries_.repetition(), entries_.definition(), values);
+      return target_->AppendEntries({.repetition = entries_.repetition(),
+                                     .definition = entries_.definition(),
+                                     .values = values});
     }
-    if (slots.null_count == 0) return target_->AppendRows(values, {});
-    slots.MakeValidity();
-    return target_->AppendRows(values, slots.validity);
+    AnyBatch rows{.values = values.data, .count = values.count};
+    if (slots.null_count > 0) {
+      slots.MakeValidity();
+      rows.validity = slots.validity.data();
+    }
+    return target_->AppendRows(rows);
   }
 
+  const PhysicalType type_;
   const ImportLeaf leaf_;
   const bool has_levels_;
-  const std::unique_ptr<ValueTarget<T>> target_;
+  const std::unique_ptr<ValueTarget> target_;
   ImportEntries entries_;
+};
+
+template <typename T>
+class TypedImporter final : public ColumnImporter {
+ public:
+  using ColumnImporter::ColumnImporter;
+
+ private:
+  absl::StatusOr<encodings::ValueSpan> Read(const ImportField& field, const ArrowArray& array,
+                                            const Slots& slots) override {
+    CFILE_ASSIGN_OR_RETURN(const std::span<const T> values,
+                           ReadValues<T>(field, array, slots, buffer_));
+    return encodings::ValueSpan(values);
+  }
+
   ValueBuffer<T> buffer_;
 };
 
-// Appends the rows of a stream to one column.
-template <typename T, typename W>
-absl::Status AppendColumn(W& writer, const ColumnSchema& column, ArrowArrayStream* from) {
+// Appends the rows of a stream to one column. make(leaf) makes the importer.
+absl::Status AppendColumn(
+    const ColumnSchema& column, ArrowArrayStream* from,
+    absl::FunctionRef<std::unique_ptr<ColumnImporter>(ImportLeaf leaf)> make) {
   ImportStream stream(from);
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree({.columns = {column}}));
   CFILE_RETURN_IF_ERROR(stream.ReadSchema(tree));
   CFILE_ASSIGN_OR_RETURN(ImportLeaf leaf, PlanColumn(stream.root(), tree));
   CFILE_RETURN_IF_ERROR(leaf.unfit);
-  TypedImporter<T> importer(std::move(leaf), std::is_same_v<W, LevelWriter<T>>,
-                            std::make_unique<WriterTarget<T, W>>(writer));
-  return stream.ForEachArray([&](const ArrowArray& array) { return importer.Append(array); });
+  const auto importer = make(std::move(leaf));
+  return stream.ForEachArray([&](const ArrowArray& array) { return importer->Append(array); });
 }
 
 // Appends the rows of a stream to all columns of a TableWriter or a ColumnsWriter.
@@ -238,9 +262,9 @@ absl::Status AppendRows(W& writer, ArrowArrayStream* from) {
     const size_t column = leaf.column;
     const ColumnSchema& stored = writer.schema().columns[column];
     VisitType(stored.type, [&]<typename T>(std::type_identity<T>) {
-      importers.push_back(
-          std::make_unique<TypedImporter<T>>(std::move(leaf), stored.has_levels(),
-                                             std::make_unique<TableTarget<T, W>>(writer, column)));
+      importers.push_back(std::make_unique<TypedImporter<T>>(
+          stored.type.physical(), std::move(leaf), stored.has_levels(),
+          std::make_unique<TableTarget<T, W>>(writer, column)));
     });
   }
   return stream.ForEachArray([&](const ArrowArray& array) -> absl::Status {
@@ -263,14 +287,24 @@ absl::Status AppendArrow(ColumnsWriter& writer, ArrowArrayStream* stream) {
 template <typename T, typename>
 absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream) {
   // The writer checks whether nulls are allowed.
-  return internal::AppendColumn<T>(
-      writer, {.name = "value", .type = writer.type(), .nullable = true}, stream);
+  return internal::AppendColumn(
+      {.name = "value", .type = writer.type(), .nullable = true}, stream,
+      [&](internal::ImportLeaf leaf) -> std::unique_ptr<internal::ColumnImporter> {
+        return std::make_unique<internal::TypedImporter<T>>(
+            writer.type().physical(), std::move(leaf), /*has_levels=*/false,
+            std::make_unique<internal::WriterTarget<T, Writer<T>>>(writer));
+      });
 }
 
 template <typename T, typename>
 absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* stream) {
-  return internal::AppendColumn<T>(
-      writer, {.name = "value", .type = writer.type(), .levels = writer.limits()}, stream);
+  return internal::AppendColumn(
+      {.name = "value", .type = writer.type(), .levels = writer.limits()}, stream,
+      [&](internal::ImportLeaf leaf) -> std::unique_ptr<internal::ColumnImporter> {
+        return std::make_unique<internal::TypedImporter<T>>(
+            writer.type().physical(), std::move(leaf), /*has_levels=*/true,
+            std::make_unique<internal::WriterTarget<T, LevelWriter<T>>>(writer));
+      });
 }
 
 #define CFILE_INSTANTIATE(T)                                        \

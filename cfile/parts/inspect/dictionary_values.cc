@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "cfile/core/format/stored_block.h"
 #include "cfile/core/read/file_reader.h"
 #include "cfile/core/read/reader_access.h"
@@ -17,45 +18,50 @@
 namespace cfile {
 namespace {
 
-template <typename T>
-absl::StatusOr<std::vector<Owned<T>>> Decode(const FileInfo& info, std::span<const uint8_t> bytes) {
+// Calls add(values) for all values of the dictionary in `bytes`. `info`: of the file.
+absl::Status Decode(const FileInfo& info, std::span<const uint8_t> bytes,
+                    absl::FunctionRef<void(encodings::ValueSpan values)> add) {
   CFILE_ASSIGN_OR_RETURN(const internal::DictionaryBlock block,
                          internal::SplitDictionary(info, bytes));
-  CFILE_ASSIGN_OR_RETURN(
-      const auto decoder,
-      encodings::MakeDecoder<T>(block.encoding, info.type.physical(), info.type.type_length));
+  const PhysicalType type = info.type.physical();
+  CFILE_ASSIGN_OR_RETURN(const auto decoder,
+                         encodings::MakeAnyDecoder(block.encoding, type, info.type.type_length));
   CFILE_RETURN_IF_ERROR(decoder->Open(block.values));
-  std::vector<Owned<T>> values;
-  values.reserve(decoder->count());
   constexpr size_t kBatch = 1024;
-  const auto batch = std::make_unique<T[]>(kBatch);
+  const auto batch = std::make_unique_for_overwrite<std::byte[]>(
+      kBatch * encodings::WidthOf(encodings::LaneOf(type)));
   while (decoder->position() < decoder->count()) {
     const size_t wanted = std::min<size_t>(kBatch, decoder->count() - decoder->position());
-    CFILE_ASSIGN_OR_RETURN(const size_t read, decoder->Read({batch.get(), wanted}));
-    values.insert(values.end(), batch.get(), batch.get() + read);
+    CFILE_ASSIGN_OR_RETURN(const size_t read, decoder->ReadAny(batch.get(), wanted));
+    add({batch.get(), read});
   }
-  return values;
+  return absl::OkStatus();
+}
+
+// Calls add(values) for all values of the dictionary of a file, if it has one.
+absl::Status Visit(const Reader& reader, absl::FunctionRef<void(encodings::ValueSpan values)> add) {
+  internal::FileReader& file = *internal::ReaderAccess::File(reader);
+  const FileInfo& info = file.info();
+  // Checks the number of values, among other things, before memory is allocated for them.
+  CFILE_RETURN_IF_ERROR(file.Dictionary().status());
+  if (!info.dictionary) return absl::OkStatus();
+  internal::BlockBuffer buffer;
+  const absl::StatusOr<internal::FetchedBlock> block =
+      internal::FetchBlock(file.source(), info, *info.dictionary, file.options().verify_checksums,
+                           file.options().max_block_size_bytes, buffer);
+  const absl::Status status = block.ok() ? Decode(info, block->bytes, add) : block.status();
+  return status.ok() ? status : internal::InBlock(status, file.source().name(), *info.dictionary);
 }
 
 }  // namespace
 
 template <typename T, typename>
 absl::StatusOr<std::vector<Owned<T>>> ReadDictionary(const Reader& reader) {
-  internal::FileReader& file = *internal::ReaderAccess::File(reader);
-  const FileInfo& info = file.info();
-  // Checks the number of values, among other things, before memory is allocated for them.
-  CFILE_RETURN_IF_ERROR(file.Dictionary().status());
-  if (!info.dictionary) return std::vector<Owned<T>>();
-  internal::BlockBuffer buffer;
-  auto values = [&]() -> absl::StatusOr<std::vector<Owned<T>>> {
-    CFILE_ASSIGN_OR_RETURN(
-        const internal::FetchedBlock block,
-        internal::FetchBlock(file.source(), info, *info.dictionary, file.options().verify_checksums,
-                             file.options().max_block_size_bytes, buffer));
-    return Decode<T>(info, block.bytes);
-  }();
-  if (!values.ok())
-    return internal::InBlock(values.status(), file.source().name(), *info.dictionary);
+  std::vector<Owned<T>> values;
+  CFILE_RETURN_IF_ERROR(Visit(reader, [&](encodings::ValueSpan some) {
+    const std::span<const T> typed = some.As<T>();
+    values.insert(values.end(), typed.begin(), typed.end());
+  }));
   return values;
 }
 

@@ -17,6 +17,8 @@
 #include "cfile/core/format/key_codec.h"
 #include "cfile/core/format/metadata_keys.h"
 #include "cfile/core/io/named_status.h"
+#include "cfile/core/read/reader_access.h"
+#include "cfile/core/read/value_cursor.h"
 #include "cfile/parts/table/column_change.h"
 #include "cfile/parts/table/compound_key_check.h"
 #include "cfile/parts/table/manifest/table_file.h"
@@ -131,29 +133,37 @@ absl::Status Inexact(std::string_view column, From value) {
       encodings::StrCat("column ", column, ": no double is equal to ", text));
 }
 
-// `column`: the name of the column, for errors.
+// Converts the rows of `batch`, values of From, to the rows of `wide`, values of To. `column`: the
+// name of the column, for errors.
 template <typename From, typename To>
-absl::Status CopyValues(const Reader& reader, std::string_view column, AnyWriter& writer) {
-  CFILE_ASSIGN_OR_RETURN(Cursor<From> cursor, reader.NewCursor<From>());
-  OwnedBatch<To> wide;
-  while (true) {
-    CFILE_ASSIGN_OR_RETURN(const Batch<From> batch, cursor.Next(kMaxBatchRows));
-    if (batch.empty()) return absl::OkStatus();
-    if constexpr (std::is_same_v<From, To>) {
-      CFILE_RETURN_IF_ERROR(writer.Append(AnyBatch::Of(batch)));
+absl::Status Convert(std::string_view column, const AnyBatch& rows, internal::OwnedValues& wide) {
+  const Batch<From> batch = rows.As<From>();
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (!batch.IsValid(i)) {
+      wide.SetNull(i);
+    } else if (IsExact<From, To>(batch.values[i])) {
+      static_cast<To*>(wide.data())[i] = static_cast<To>(batch.values[i]);
     } else {
-      wide.Reset(batch.size());
-      for (size_t i = 0; i < batch.size(); ++i) {
-        if (!batch.IsValid(i)) {
-          wide.SetNull(i);
-        } else if (IsExact<From, To>(batch.values[i])) {
-          wide.Set(i, static_cast<To>(batch.values[i]));
-        } else {
-          return Inexact(column, batch.values[i]);
-        }
-      }
-      CFILE_RETURN_IF_ERROR(writer.Append(AnyBatch::Of(wide.batch())));
+      return Inexact(column, batch.values[i]);
     }
+  }
+  return absl::OkStatus();
+}
+
+// `convert`: null if the values stay as they are. `lane`: of the column of `writer`.
+absl::Status CopyValues(const Reader& reader, std::string_view column, encodings::Lane lane,
+                        decltype(&Convert<float, double>) convert, AnyWriter& writer) {
+  CFILE_ASSIGN_OR_RETURN(const auto cursor,
+                         internal::NewValueCursor(internal::ReaderAccess::File(reader)));
+  internal::OwnedValues wide(lane);
+  while (true) {
+    CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, cursor->Next(kMaxBatchRows));
+    if (batch.empty()) return absl::OkStatus();
+    if (convert != nullptr) {
+      wide.Reset(batch.size());
+      CFILE_RETURN_IF_ERROR(convert(column, batch, wide));
+    }
+    CFILE_RETURN_IF_ERROR(writer.Append(convert == nullptr ? batch : wide.batch()));
   }
 }
 
@@ -366,7 +376,9 @@ class Evolution {
     return VisitTypes(
         from, column.type,
         [&]<typename From, typename To>(std::type_identity<From>, std::type_identity<To>) {
-          return CopyValues<From, To>(reader, column.name, writer);
+          decltype(&Convert<float, double>) convert = nullptr;
+          if constexpr (!std::is_same_v<From, To>) convert = Convert<From, To>;
+          return CopyValues(reader, column.name, encodings::LaneOf<To>(), convert, writer);
         });
   }
 
