@@ -5,7 +5,6 @@
 
 #include "encodings/core/assert.h"
 #include "encodings/kernels/bit_packing.h"
-#include "encodings/kernels/count_ones.h"
 
 namespace cfile::encodings {
 
@@ -14,13 +13,11 @@ ValidityEncoder::ValidityEncoder(bool kudu_exact) : encoder_(1, kudu_exact) {}
 void ValidityEncoder::AddRun(bool valid, uint64_t count) {
   encoder_.PutRun(valid ? 1 : 0, count);
   count_ += count;
-  if (valid) valid_count_ += count;
 }
 
 void ValidityEncoder::AddBits(const uint8_t* bits, uint64_t first, uint64_t count) {
   const std::span<const uint8_t> packed(bits, static_cast<size_t>(PackedBytes(first + count, 1)));
   count_ += count;
-  valid_count_ += CountOnes(packed, first, count);
   while (count > 0) {
     const int taken = static_cast<int>(std::min<uint64_t>(count, kMaxBitsPerLoad));
     const uint64_t word = LoadBits(packed, first, taken);
@@ -33,7 +30,6 @@ void ValidityEncoder::AddBits(const uint8_t* bits, uint64_t first, uint64_t coun
 void ValidityEncoder::Finish(ByteWriter& out) {
   encoder_.Finish(out, LastGroup::kWhole);
   count_ = 0;
-  valid_count_ = 0;
 }
 
 absl::Status ValidityDecoder::Open(std::span<const uint8_t> bitmap, uint32_t count) {

@@ -29,9 +29,8 @@ class ValidityEncoder {
   // least significant bit first. Faster than many short runs.
   void AddBits(const uint8_t* bits, uint64_t first, uint64_t count);
 
-  // count: the number of rows so far. valid_count: how many of them hold a value.
+  // The number of rows so far.
   uint64_t count() const { return count_; }
-  uint64_t valid_count() const { return valid_count_; }
   // Approximate number of bytes of the bitmap so far.
   size_t size_bytes() const { return encoder_.size_bytes(); }
 
@@ -41,7 +40,6 @@ class ValidityEncoder {
  private:
   RleHybridEncoder encoder_;
   uint64_t count_ = 0;
-  uint64_t valid_count_ = 0;
 };
 
 // Decodes the bitmap of one block at a time. Keeps its position and, after the first seek,
@@ -85,10 +83,6 @@ class ValidityDecoder {
 // these values, and writes nothing after the first `count` values of `out`. Precondition: `present`
 // and `out` do not overlap.
 void SpreadValues(Lane lane, const void* present, const uint8_t* bits, size_t count, void* out);
-template <typename T>
-void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out) {
-  SpreadValues(LaneOf<T>(), present, bits, count, out);
-}
 
 // Does the same for bits: moves the first `present` bits of `bits` to the rows whose bit in `valid`
 // is 1, in place. The bits of the other rows become 0, and so do the unused bits of the last byte.
@@ -102,10 +96,6 @@ void SpreadBits(uint8_t* bits, const uint8_t* valid, size_t count, size_t presen
 // does not overlap `values`.
 size_t PackValues(Lane lane, const void* values, const uint8_t* bits, uint64_t first, size_t count,
                   void* present);
-template <typename T>
-size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present) {
-  return PackValues(LaneOf<T>(), values, bits, first, count, present);
-}
 
 // Returns the position p of a bit that is 1, where p >= begin and exactly `rank` of the bits
 // [begin, p) are 1. Precondition: there is such a bit.

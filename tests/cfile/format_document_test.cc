@@ -146,8 +146,11 @@ absl::Status AppendDataBlock(const Bytes& bytes, const FileInfo& info,
                              std::vector<std::string>& values) {
   internal::BlockCursor cursor(info.type, {});
   CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info, 0));
-  return AppendRows<T>(
-      info.type, [&] { return cursor.NextAs<T>(1000); }, values);
+  const auto next = [&]() -> absl::StatusOr<Batch<T>> {
+    CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, cursor.Next(1000));
+    return batch.As<T>();
+  };
+  return AppendRows<T>(info.type, next, values);
 }
 
 template <typename T>

@@ -50,6 +50,27 @@ Schema ThreeColumns() {
                       {.name = "flag", .type = ColumnType::Bool()}}};
 }
 
+// False if no value within the bounds has a memcmp form in [low, high).
+bool MayHold(const BlockStatistics& bounds, std::string_view low, std::string_view high) {
+  return bounds.present_count > bounds.nan_count && !(bounds.max_key && *bounds.max_key < low) &&
+         !(bounds.min_key && *bounds.min_key >= high);
+}
+
+// Visits the parts that may hold values of a column without levels in [low, high), and reads only
+// the chunks that may.
+absl::Status ForEachPartHolding(const Manifest& manifest, size_t column, std::string_view low,
+                                std::string_view high, const Manifest::VisitPart& visit) {
+  const ColumnSchema& schema = manifest.layout().columns()[column];
+  return manifest.ForEachPart(
+      [&](const ChunkInfo& chunk) {
+        return !chunk.columns[column] || MayHold(*chunk.columns[column], low, high);
+      },
+      [&](const ManifestPart& place) -> absl::StatusOr<bool> {
+        if (!MayHold(BoundsOf(place.part->columns[column], schema), low, high)) return true;
+        return visit(place);
+      });
+}
+
 // Returns a part of `rows` rows. Its least key is `first`, its greatest key is `last`.
 TablePart MakePart(uint64_t number, uint64_t rows, int64_t first, int64_t last) {
   TablePart part{.directory = absl::StrCat("part-", absl::Dec(number, absl::kZeroPad6)),
@@ -177,11 +198,11 @@ void ExpectEqual(const Manifest& manifest, const std::vector<TablePart>& model, 
       const auto bounds = BoundsOf(part.columns[column], manifest.layout().columns()[column]);
       if (MayHold(bounds, from, to)) expected.push_back(part.directory);
     }
-    const auto status = manifest.ForEachPartHolding(
-        column, from, to, [&](const ManifestPart& place) -> absl::StatusOr<bool> {
-          found.push_back(place.part->directory);
-          return true;
-        });
+    const auto status = ForEachPartHolding(manifest, column, from, to,
+                                           [&](const ManifestPart& place) -> absl::StatusOr<bool> {
+                                             found.push_back(place.part->directory);
+                                             return true;
+                                           });
     ASSERT_TRUE(status.ok()) << status;
     ASSERT_EQ(found, expected);
   }
@@ -359,11 +380,11 @@ TEST(Manifest, TenThousandParts) {
     store.reads = 0;
     const auto key = static_cast<int64_t>(number * 1000 + 500);
     std::vector<uint64_t> found;
-    const auto status = manifest->ForEachPartHolding(
-        0, Key(key), Key(key + 1), [&](const ManifestPart& place) -> absl::StatusOr<bool> {
-          found.push_back(place.number);
-          return true;
-        });
+    const auto status = ForEachPartHolding(*manifest, 0, Key(key), Key(key + 1),
+                                           [&](const ManifestPart& place) -> absl::StatusOr<bool> {
+                                             found.push_back(place.number);
+                                             return true;
+                                           });
     ASSERT_TRUE(status.ok()) << status;
     EXPECT_EQ(found, std::vector<uint64_t>{number});
     EXPECT_LE(store.reads, 2u);

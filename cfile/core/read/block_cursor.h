@@ -107,12 +107,6 @@ class BlockCursor final : public RowBlock {
   absl::StatusOr<AnyBatch> NextInto(size_t max_rows, void* out) {
     return NextOf(kValues, max_rows, out);
   }
-  // Precondition: T is the column's C++ type.
-  template <typename T>
-  absl::StatusOr<Batch<T>> NextAs(size_t max_rows) {
-    CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, Next(max_rows));
-    return batch.As<T>();
-  }
 
   // Compares the values of the next `count` rows with a predicate, without decoding them
   // (ValueMatcher::MatchEncoded). Sets `bits`, and sets `validity` as Batch::validity; the bit of a

@@ -139,21 +139,6 @@ absl::Status Manifest::ForEachPart(const VisitPart& visit) const {
   return ForEachPart([](const ChunkInfo&) { return true; }, visit);
 }
 
-absl::Status Manifest::ForEachPartHolding(size_t column, std::string_view low,
-                                          std::optional<std::string_view> high,
-                                          const VisitPart& visit) const {
-  const ColumnSchema& schema = layout_.columns()[column];
-  CFILE_ASSERT(!schema.has_levels());
-  return ForEachPart(
-      [&](const ChunkInfo& chunk) {
-        return !chunk.columns[column] || MayHold(*chunk.columns[column], low, high);
-      },
-      [&](const ManifestPart& place) -> absl::StatusOr<bool> {
-        if (!MayHold(BoundsOf(place.part->columns[column], schema), low, high)) return true;
-        return visit(place);
-      });
-}
-
 absl::Status Manifest::AddChunkFiles(std::span<const ChunkInfo> chunks,
                                      std::set<std::string>& names) const {
   for (const ChunkInfo& chunk : chunks) {

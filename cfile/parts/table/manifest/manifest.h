@@ -70,11 +70,6 @@ class Manifest {
   using VisitPart = std::function<absl::StatusOr<bool>(const ManifestPart&)>;
   absl::Status ForEachPart(const WantsChunk& wants, const VisitPart& visit) const;
   absl::Status ForEachPart(const VisitPart& visit) const;
-  // Visits only parts that may hold values of a column whose memcmp form is in [low, high).
-  // `high`: nullopt = no end. Precondition: the column has no levels.
-  absl::Status ForEachPartHolding(size_t column, std::string_view low,
-                                  std::optional<std::string_view> high,
-                                  const VisitPart& visit) const;
 
   // Skips the chunk that holds part `number`, if `excluded` returns true for this chunk.
   // `excluded` is called with the chunk and the ordinals of its rows.

@@ -114,12 +114,6 @@ absl::Status WrongBounds(const std::string& path) {
   return encodings::DataLoss(path, ": the least and the greatest value are not those in table.cft");
 }
 
-bool MayHold(const BlockStatistics& bounds, std::string_view low,
-             std::optional<std::string_view> high) {
-  return HasValues(bounds) && !(bounds.max_key && *bounds.max_key < low) &&
-         !(bounds.min_key && high && *bounds.min_key >= *high);
-}
-
 bool AddTotals(std::span<const TablePart> parts, ChunkInfo& chunk) {
   for (const TablePart& part : parts) {
     uint64_t data_bytes = 0;

@@ -19,10 +19,6 @@ namespace cfile::internal {
 // column has a value index there.
 BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& schema);
 
-// False if no value within the bounds has a memcmp form in [low, high). `high`: nullopt = no end.
-bool MayHold(const BlockStatistics& bounds, std::string_view low,
-             std::optional<std::string_view> high);
-
 // The error kDataLoss that the file of a column with a value index has another least or greatest
 // value than table.cft says.
 absl::Status WrongBounds(const std::string& path);
