@@ -1,11 +1,13 @@
 #include "cfile/core/read/predicate_matcher.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "cfile/core/format/key_codec.h"
 #include "encodings/core/assert.h"
@@ -70,6 +72,52 @@ std::string KeyOf(const T& value) {
   return key;
 }
 
+// All numbers are sorted as this type, so that the code is compiled once for them.
+template <typename T>
+using Sortable = std::conditional_t<kIsBytes<T>, std::string, uint128_t>;
+constexpr uint128_t kTopBit = uint128_t{1} << 127;
+
+template <typename T>
+Sortable<T> ToSortable(const T& value) {
+  if constexpr (kIsBytes<T>) {
+    return std::string(value);
+  } else if constexpr (kIsFloat<T>) {
+    return encodings::OrderedBits(value == 0 ? T{} : value);
+  } else if constexpr (std::is_same_v<T, Int96>) {
+    return static_cast<uint128_t>(value);
+  } else {
+    return static_cast<uint128_t>(static_cast<int128_t>(value)) ^ kTopBit;
+  }
+}
+template <typename T>
+Owned<T> FromSortable(Sortable<T> value) {
+  if constexpr (kIsBytes<T>) {
+    return value;
+  } else if constexpr (kIsFloat<T>) {
+    using Bits = decltype(encodings::OrderedBits(T{}));
+    constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
+    const auto bits = static_cast<Bits>(value);
+    return std::bit_cast<T>((bits & kSign) != 0 ? bits ^ kSign : ~bits);
+  } else if constexpr (std::is_same_v<T, Int96>) {
+    return Int96(value);
+  } else {
+    return static_cast<T>(value ^ kTopBit);
+  }
+}
+
+// Sorts the values, and drops repetitions.
+template <typename S>
+[[gnu::noinline]] void SortAndDrop(std::vector<S>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+// Inverts a bitmap of `count` bits.
+void Invert(size_t count, uint8_t* bits) {
+  for (size_t i = 0; i < (count + 7) / 8; ++i) bits[i] = static_cast<uint8_t>(~bits[i]);
+  if (count % 8 != 0) bits[count / 8] &= static_cast<uint8_t>((1u << count % 8) - 1);
+}
+
 }  // namespace
 
 std::optional<std::string> AfterPrefix(std::string prefix) {
@@ -80,10 +128,11 @@ std::optional<std::string> AfterPrefix(std::string prefix) {
 }
 
 template <typename T>
-PredicateMatcher<T>::PredicateMatcher(const Predicate<T>& predicate) {
-  exclusive_ = kIsBytes<T>;
+PredicateMatcher<T>::PredicateMatcher(const Predicate<T>& predicate)
+    : ValueMatcher(encodings::LaneOf<T>()) {
   Simplify(predicate);
   low_value_ = T(low_);
+  high_value_ = kIsBytes<T> ? low_value_ : T(high_);
   if constexpr (kIsBytes<T>) {
     if (!unbounded_) end_ = high_;
   } else if (high_ < Highest<T>()) {
@@ -93,6 +142,10 @@ PredicateMatcher<T>::PredicateMatcher(const Predicate<T>& predicate) {
   // Decoders compare no floats. They compare strings for equality only.
   if (form_ == Form::kList) {
     compares_encoded_ = !kIsFloat<T> && list_.size() <= kMaxListPasses;
+    if (compares_encoded_) {
+      std::copy(list_.begin(), list_.end(), list_values_);
+      list_size_ = list_.size();
+    }
   } else {
     compares_encoded_ = comparing() && !kIsFloat<T> && (!kIsBytes<T> || single_);
   }
@@ -199,24 +252,21 @@ void PredicateMatcher<T>::SetRange(const T& low, const T& high) {
 
 template <typename T>
 void PredicateMatcher<T>::SetList(const std::vector<Owned<T>>& constants) {
+  std::vector<Sortable<T>> sorted;
+  sorted.reserve(constants.size());
   for (const auto& constant : constants) {
-    if (encodings::IsKey(T(constant))) list_.push_back(constant);
+    if (encodings::IsKey(T(constant))) sorted.push_back(ToSortable(T(constant)));
   }
-  if (list_.empty()) return;
-  const auto less = [](const T& a, const T& b) {
-    if constexpr (kIsBytes<T>)
-      return encodings::BytesLess(a, b);
-    else
-      return a < b;
-  };
-  std::sort(list_.begin(), list_.end(), less);
-  list_.erase(std::unique(list_.begin(), list_.end()), list_.end());
+  if (sorted.empty()) return;
+  SortAndDrop(sorted);
+  list_.reserve(sorted.size());
+  list_keys_.reserve(sorted.size());
+  for (auto& each : sorted) {
+    list_.push_back(FromSortable<T>(std::move(each)));
+    if constexpr (!std::is_same_v<T, Int96>) list_keys_.push_back(KeyOf<T>(T(list_.back())));
+  }
   SetRange(T(list_.front()), T(list_.back()));
-  if (list_.size() == 1) return;
-  form_ = Form::kList;
-  if constexpr (!std::is_same_v<T, Int96>) {
-    for (const auto& constant : list_) list_keys_.push_back(KeyOf<T>(T(constant)));
-  }
+  if (list_.size() > 1) form_ = Form::kList;
 }
 
 template <typename T>
@@ -322,29 +372,26 @@ Verdict ValueMatcher::Judge(const BlockStatistics& statistics) const {
   return none && !list_keys_.empty() ? Verdict::kNone : Verdict::kSome;
 }
 
-template <typename T>
-absl::StatusOr<bool> PredicateMatcher<T>::MatchEncoded(encodings::AnyBlockDecoder& decoder,
-                                                       size_t count, uint8_t* bits) const {
+absl::StatusOr<bool> ValueMatcher::MatchEncoded(encodings::AnyBlockDecoder& decoder, size_t count,
+                                                uint8_t* bits) const {
   CFILE_ASSERT(compares_encoded() && count <= kMaxMatchEncoded);
   if (form_ != Form::kList) {
-    const T high = kIsBytes<T> ? low_value_ : T(high_);
-    const auto done = decoder.ReadAnyMatches(&low_value_, &high, count, bits);
+    const auto done = decoder.ReadAnyMatches(low(), high(), count, bits);
     if (done.value_or(false) && form_ == Form::kNotEqual) Invert(count, bits);
     return done;
   }
-  T constants[kMaxListPasses];
-  std::copy(list_.begin(), list_.end(), constants);
   static_assert(kMaxListPasses <= encodings::AnyBlockDecoder::kMostMatches);
-  const encodings::ValueSpan list(constants, list_.size());
-  const auto listed = decoder.ReadAnyMatchesOfAny(list, count, bits);
+  const size_t constants = list_size_;
+  const auto listed = decoder.ReadAnyMatchesOfAny({list(), constants}, count, bits);
   if (!listed.ok() || *listed) return listed;
   const uint32_t position = decoder.position();
   uint8_t some[kMaxMatchEncoded / 8];
   const size_t bytes = (count + 7) / 8;
   std::fill_n(bits, bytes, uint8_t{0});
-  for (size_t i = 0; i < list_.size(); ++i) {
+  for (size_t i = 0; i < constants; ++i) {
     CFILE_RETURN_IF_ERROR(decoder.SeekTo(position));
-    const auto done = decoder.ReadAnyMatches(constants + i, constants + i, count, some);
+    const void* const constant = encodings::ValueAt(list(), lane_, i);
+    const auto done = decoder.ReadAnyMatches(constant, constant, count, some);
     if (!done.value_or(false)) return done;
     for (size_t b = 0; b < bytes; ++b) bits[b] |= some[b];
   }

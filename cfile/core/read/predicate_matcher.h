@@ -57,8 +57,8 @@ class ValueMatcher {
   // encoded form (BlockDecoder::ReadMatches) and moves past them. Returns false, and leaves the
   // decoder where it is, if the decoder cannot do this for this predicate. Preconditions:
   // compares_encoded(); count <= kMaxMatchEncoded and at most the values that are left.
-  virtual absl::StatusOr<bool> MatchEncoded(encodings::AnyBlockDecoder& decoder, size_t count,
-                                            uint8_t* bits) const = 0;
+  absl::StatusOr<bool> MatchEncoded(encodings::AnyBlockDecoder& decoder, size_t count,
+                                    uint8_t* bits) const;
   static constexpr size_t kMaxMatchEncoded = 4096;
 
   // Tells whether none, some or all of the rows that `statistics` describe match. Returns kSome if
@@ -73,19 +73,33 @@ class ValueMatcher {
   virtual const void* end() const = 0;
 
  protected:
+  explicit ValueMatcher(encodings::Lane lane)
+      : lane_(lane), exclusive_(lane == encodings::Lane::kBytes) {}
+
+  // If a list has at most this many numbers, the values are compared with one number of the list
+  // after the other.
+  static constexpr size_t kMaxListPasses = 8;
+
+  // For MatchEncoded: the least and the greatest value of kRange and kNotEqual, and all values of a
+  // kList of at most kMaxListPasses values.
+  virtual const void* high() const = 0;
+  virtual const void* list() const = 0;
+
   // True if a value with this key is greater than all values of the range.
   bool IsAbove(const std::string& key) const {
     return exclusive_ ? !unbounded_ && key >= high_key_ : key > high_key_;
   }
 
+  const encodings::Lane lane_;
   Form form_ = Form::kNothing;
   bool compares_encoded_ = false;
+  size_t list_size_ = 0;  // of list()
   // The keys (memcmp form) of the range and of the list. For bytes, high_key_ is exclusive, and the
   // range has no end if unbounded_.
   std::string low_key_;
   std::string high_key_;
   std::vector<std::string> list_keys_;
-  bool exclusive_ = false;
+  const bool exclusive_;
   bool unbounded_ = false;
 };
 
@@ -97,24 +111,14 @@ class PredicateMatcher final : public ValueMatcher {
   PredicateMatcher(const PredicateMatcher&) = delete;
 
   void Match(encodings::ValueSpan values, uint8_t* bits) const override;
-  absl::StatusOr<bool> MatchEncoded(encodings::AnyBlockDecoder& decoder, size_t count,
-                                    uint8_t* bits) const override;
   bool PassesBloomFilter(const FileStatistics& statistics) const override;
   const void* low() const override { return &low_value_; }
   const void* end() const override { return end_ ? &end_value_ : nullptr; }
+  const void* high() const override { return &high_value_; }
+  const void* list() const override { return list_values_; }
 
  private:
-  // If a list has at most this many numbers, the values are compared with one number of the list
-  // after the other.
-  static constexpr size_t kMaxListPasses = 8;
-
-  // Inverts a bitmap of `count` bits.
-  static void Invert(size_t count, uint8_t* bits) {
-    for (size_t i = 0; i < (count + 7) / 8; ++i) bits[i] = static_cast<uint8_t>(~bits[i]);
-    if (count % 8 != 0) bits[count / 8] &= static_cast<uint8_t>((1u << count % 8) - 1);
-  }
-
-  // Sets all members but end_, low_value_ and end_value_.
+  // Sets all members but end_ and the views.
   void Simplify(const Predicate<T>& predicate);
   void SetRange(const T& low, const T& high);
   void SetList(const std::vector<Owned<T>>& constants);
@@ -127,8 +131,11 @@ class PredicateMatcher final : public ValueMatcher {
   bool single_ = false;         // the range has one value, low_
   std::vector<Owned<T>> list_;  // kList: ascending
   std::optional<Owned<T>> end_;
-  T low_value_{};  // views of low_ and end_
+  // Views of low_, high_, end_ and list_.
+  T low_value_{};
+  T high_value_{};
   T end_value_{};
+  T list_values_[kMaxListPasses] = {};
 };
 
 // Returns a matcher for values of at least `key`. Precondition: the values have an order.
