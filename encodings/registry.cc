@@ -39,26 +39,39 @@ namespace {
 // The codec structs of all encodings (encodings/ADDING.md), in the order of the encoding numbers.
 template <typename... Codec>
 struct CodecList {};
-#ifndef CFILE_WITH_LZ4
-using CodecsOfLz4 = CodecList<DictCodec, BitShuffleCodec>;
-#endif
-using Codecs =
-    CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
-#ifdef CFILE_WITH_LZ4
-              DictCodec, BitShuffleCodec,
-#endif
-              ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec, DeltaBinaryPackedCodec,
+template <typename... A, typename... B>
+CodecList<A..., B...> operator+(CodecList<A...>, CodecList<B...>);
+
+using NoCodecs = CodecList<>;
+using Lz4Codecs = CodecList<DictCodec, BitShuffleCodec>;
+using OtherCodecs =
+    CodecList<ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec, DeltaBinaryPackedCodec,
               DeltaLengthByteArrayCodec, DeltaByteArrayCodec, ParquetDictionaryCodec,
               ByteStreamSplitCodec, AlpCodec, ForCodec, FsstCodec, CompactCodec, AlpRdCodec>;
+#ifdef CFILE_WITH_LZ4
+constexpr bool kWithLz4 = true;
+#else
+constexpr bool kWithLz4 = false;
+#endif
+#ifdef CFILE_ONLY_KUDU_ENCODINGS
+constexpr bool kOnlyKudu = true;
+#else
+constexpr bool kOnlyKudu = false;
+#endif
+using Codecs = decltype(CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec>() +
+                        std::conditional_t<kWithLz4, Lz4Codecs, NoCodecs>() +
+                        std::conditional_t<kOnlyKudu, NoCodecs, OtherCodecs>());
 
-#ifndef CFILE_WITH_LZ4
+// The name of `encoding` in a list of codecs that this build lacks, and `why` it lacks them; empty
+// if it is not in the list.
 template <typename... Codec>
-std::string_view NameIn(CodecList<Codec...>, Encoding encoding) {
-  std::string_view name;
-  ((Codec::kEncoding == encoding ? void(name = Codec::kName) : void()), ...);
+std::string AbsentName(CodecList<Codec...>, Encoding encoding, std::string_view why) {
+  std::string name;
+  ((Codec::kEncoding == encoding ? void(name = StrCat(Codec::kName, " (built ", why, ")"))
+                                 : void()),
+   ...);
   return name;
 }
-#endif
 
 template <typename Codec>
 constexpr bool HasDictionary = requires {
@@ -247,10 +260,12 @@ bool HasCodes(Encoding encoding) {
 
 std::string EncodingName(Encoding encoding) {
   if (const EncodingRow* row = FindEncoding(encoding)) return std::string(row->name);
-#ifndef CFILE_WITH_LZ4
-  const std::string_view name = NameIn(CodecsOfLz4(), encoding);
-  if (!name.empty()) return absl::StrCat(name, " (built without LZ4)");
-#endif
+  std::string name;
+  if constexpr (!kWithLz4) name = AbsentName(Lz4Codecs(), encoding, "without LZ4");
+  if constexpr (kOnlyKudu) {
+    if (name.empty()) name = AbsentName(OtherCodecs(), encoding, "with CFILE_ENCODINGS=kudu");
+  }
+  if (!name.empty()) return name;
   return absl::StrCat("encoding ", static_cast<uint32_t>(encoding));
 }
 

@@ -157,6 +157,7 @@ class TryingEncoder final : public AutoEncoder {
       return each.first != Encoding::kParquetDictionary &&
              encodings::FindEncoding(each.first)->has_dictionary;
     });
+    if (encodings::FindEncoding(Encoding::kParquetDictionary) == nullptr) return false;
     return !has_other && EncoderOf(Encoding::kParquetDictionary).AdoptDictionary(dictionary, codes);
   }
 
