@@ -15,10 +15,9 @@
 //   is_deleted              bool
 //
 // Groups of nested records become structs, lists and maps.
-// A column with levels (cfile/levels.h) may also stand outside of a table of records.
-// Then it becomes lists in lists: one list for each repetition level.
-// The definition levels say how many of the lists and elements are optional.
-// The outermost list counts first, then the lists in it, and the elements last.
+// A column with levels (cfile/levels.h) outside of a table of records becomes lists in lists, one
+// list for each repetition level. The definition levels say how many of the lists and elements are
+// optional, counted from the outermost list to the elements.
 // The library does not check that strings are UTF-8.
 #pragma once
 

@@ -93,26 +93,24 @@ CFILE_EXPORT absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
 // - kOutOfRange: a record has more than 2^27 entries in one leaf column; or the stream has more
 //   than 100,000 fields, and more than four for each node of the writer's schema.
 //
-// After an error the rows of earlier arrays are appended, and columns may differ in length.
-// Then destroy the writer, and do not call Finish.
+// After an error the rows of earlier arrays are appended, and columns may differ in length: destroy
+// the writer without calling Finish.
 
 // Appends a stream of structs to a table. Columns are found by name, in any order.
 // kInvalidArgument: a column has no field, or a field has no column; the error names it.
 CFILE_EXPORT absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* stream);
 
-// Does the same for the columns that a ColumnsWriter writes.
-// In a table of records, a column becomes lists in lists, as for LevelWriter below.
+// Appends to the columns that a ColumnsWriter writes. In a table of records, the arrays of a column
+// are lists in lists, as for LevelWriter below.
 CFILE_EXPORT absl::Status AppendArrow(ColumnsWriter& writer, ArrowArrayStream* stream);
 
 // Appends a stream of arrays, or of structs with one field of any name, to a column.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream);
 
-// Does the same for a column with levels.
-// The arrays are lists in lists: one list for each repetition level.
-// The definition levels say how many of the lists and elements are optional.
-// The outermost list counts first, then the lists in it, and the elements last.
-// (In Kudu's arrays, elements are always optional.)
+// Appends to a column with levels. The arrays are lists in lists, one list for each repetition
+// level. The definition levels say how many of the lists and elements are optional, counted from
+// the outermost list to the elements. (In Kudu's arrays, elements are always optional.)
 // kUnimplemented: the column has more definition levels than the lists and elements can have.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* stream);

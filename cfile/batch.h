@@ -85,8 +85,8 @@ struct LevelBatch {
 };
 
 namespace internal {
-// Owned does not use std::conditional_t: GCC and clang mangle functions that return it differently.
-// Then a program of one compiler could not be linked with a library of the other.
+// Owned does not use std::conditional_t: GCC and clang mangle functions that return it differently,
+// so a program of one compiler could not be linked with a library of the other.
 template <typename T>
 struct OwnedType {
   using type = T;

@@ -173,12 +173,12 @@ cfile_code cfile_cursor_seek_range(cfile_cursor* cursor, uint64_t begin, uint64_
 // a number is rounded to the nearest value of the column's type.
 cfile_code cfile_cursor_seek_key(cfile_cursor* cursor, const cfile_value* key, uint64_t* ordinal,
                                  int32_t* exact);
-// Does the same as cfile_cursor_seek_range for the rows with low <= value < high.
-// If `low` or `high` is null, there is no such bound. `begin` and `end` may be null.
+// cfile_cursor_seek_range for the rows with low <= value < high. If `low` or `high` is null, there
+// is no such bound. `begin` and `end` may be null.
 cfile_code cfile_cursor_seek_key_range(cfile_cursor* cursor, const cfile_value* low,
                                        const cfile_value* high, uint64_t* begin, uint64_t* end);
-// Does the same as cfile_cursor_seek_key for a cursor of a key index (cfile_table_info).
-// `values`: the values of the key columns, or of only the first key columns.
+// cfile_cursor_seek_key for a cursor of a key index (cfile_table_info). `values`: the values of all
+// key columns, or of the first ones.
 cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_value* values,
                                           size_t num_values, uint64_t* ordinal, int32_t* exact);
 
@@ -268,10 +268,9 @@ typedef struct cfile_table_info {
   uint64_t num_rows;
   uint64_t num_parts;
   uint64_t num_columns;
-  // The number of columns of the compound key, and the position of the key index.
-  // The key index is a further column of type binary.
-  // It is for cfile_table_cursor and cfile_cursor_seek_compound_key.
-  // If there are 0 key columns, there is no key index, and key_index is 0.
+  // The number of columns of the compound key, and the position of the key index: a further column
+  // of type binary, for cfile_table_cursor and cfile_cursor_seek_compound_key. Both are 0 if the
+  // table has no compound key.
   uint64_t num_key_columns;
   uint64_t key_index;
 } cfile_table_info;

@@ -81,7 +81,7 @@ class CFILE_EXPORT CompoundKeyReader {
   // columns.
   template <typename T, typename = IfValueType<T>>
   absl::StatusOr<std::optional<Owned<T>>> NextOrNull();
-  // Does the same as NextOrNull. Further precondition: the column is not nullable.
+  // NextOrNull for a column that is not nullable (a further precondition).
   template <typename T, typename = IfValueType<T>>
   absl::StatusOr<Owned<T>> Next();
 

@@ -40,9 +40,8 @@ struct CFILE_EXPORT Schema {
   // For rows that are sorted and searched by one or several columns: the positions of these columns
   // in `columns`, the most significant first. A key column must not be of type int96 and must
   // not have levels. TableWriter::Finish makes the compound keys from the key columns.
-  // The compound keys are a further column (key_index()).
-  // A caller that already has the compound keys may append them, to save time.
-  // Then Finish checks the keys. TableReader::VerifyColumn checks the keys, too.
+  // The compound keys are a further column (key_index()). To save time, a caller that already has
+  // them may append them; Finish and TableReader::VerifyColumn check them.
   std::vector<size_t> key_columns = {};
   // The nullable key columns whose nulls sort after all values: positions in `columns`, in any
   // order. The nulls of other nullable key columns sort before all values. Older versions of this

@@ -23,7 +23,7 @@
 
 namespace cfile {
 
-// Does the same as absl::StrCat, but also takes std::string_view.
+// absl::StrCat that also takes std::string_view.
 using encodings::StrCat;
 // Returns the text by which errors name a limit that users choose, for example: "above the limit
 // of 64: raise max_depth".

@@ -43,12 +43,11 @@ class TableValues;
 class TableWriterAccess;
 }  // namespace internal
 
-// Writes one new part: a set of rows in its own files, one file for each column.
-// The rows become visible, in all columns at once, when Finish succeeds.
-// A writer that is destroyed earlier removes the files of its own part.
-// It removes no other files, because the name of its part is unique.
-// The removal can fail, for example without write permission in the folder.
-// Then the leftover files do no harm, as those of a killed process.
+// Writes one new part: a set of rows in its own files, one file for each column. The rows become
+// visible, in all columns at once, when Finish succeeds. A writer that is destroyed earlier removes
+// the files of its part, whose name is unique, and no others. If the removal fails, for example
+// without write permission in the folder, the leftover files do no harm, as those of a killed
+// process.
 //
 // Thread-compatible. In addition, calls for different columns may run at the same time, because
 // columns share only the schema. After an error each later call for the same column, and Finish,
@@ -72,16 +71,14 @@ class CFILE_EXPORT TableWriter {
                                             std::span<const WriterOptions> options = {});
   // Begins a part that replaces the parts with these names (PartInfo::name).
   // In one commit, Finish removes these parts and puts the new part in the place of the first one.
-  // If `parts` is empty, Replace does the same as Append.
-  // Nothing is copied from the replaced parts.
-  // The files of the replaced parts stay until CollectGarbage (cfile/table_maintenance.h) removes
-  // them. kNotFound: the table has no part with one of these names.
-  // If one of the parts is gone when Finish is called, Finish returns kAborted.
+  // Without `parts`, this is Append. Nothing is copied from the replaced parts, whose files stay
+  // until CollectGarbage (cfile/table_maintenance.h) removes them. kNotFound: the table has no part
+  // with one of these names. Finish returns kAborted if one of the parts is gone by then.
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
-  // Does the same for a new part that is made from values that `snapshot` has read.
-  // `snapshot`: an open reader of this table. Finish also returns kAborted in two more cases:
+  // For a new part that is made from values that `snapshot`, an open reader of this table, has
+  // read. Finish also returns kAborted in two more cases:
   // since the reader opened the table, the schema has changed, or a column of one of the replaced
   // parts has got new values (cfile/table_columns.h).
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
@@ -142,8 +139,8 @@ class CFILE_EXPORT TableWriter {
   // into another directory at the same path.
   absl::Status Finish();
 
-  // Does the same as Finish, but does not publish the part. Called instead of Finish.
-  // Returns a description of the part, for CommitParts (cfile/prepared_parts.h).
+  // Called instead of Finish: finishes the part, but does not publish it. Returns a description of
+  // the part, for CommitParts (cfile/prepared_parts.h).
   // The destructor of the writer does not remove the files of the part. If the part is never
   // published, CollectGarbage (cfile/table_maintenance.h) removes them when they are old enough.
   // Errors as Finish. Precondition: the writer was not begun by Replace.

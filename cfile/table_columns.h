@@ -150,8 +150,8 @@ class CFILE_EXPORT ColumnsWriter {
   // The new levels of a column must describe the same lists and groups as the other columns do.
   // kFailedPrecondition: a column is a key column. kInvalidArgument: a column is named twice.
   //
-  // A column keeps its value index only if `options` ask for a value index.
-  // Then the new values must be in ascending order in each part.
+  // A column keeps its value index only if `options` ask for one. The new values of such a column
+  // must be in ascending order in each part.
   static absl::StatusOr<ColumnsWriter> Replace(const TableLocation& table,
                                                std::span<const std::string> names,
                                                std::span<const WriterOptions> options = {});

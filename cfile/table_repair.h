@@ -96,9 +96,8 @@ struct CFILE_EXPORT RepairReport {
 // The folder of a dropped part has a mark: a file that says that the part was dropped.
 // The copy of a part says which parts this part replaced.
 //
-// An interrupted commit counts if the files of its part are complete.
-// But the commit does not count if a later commit shows that it failed.
-// The same is true for an interrupted drop. An interrupted change of columns
+// An interrupted commit counts if the files of its part are complete. Neither it nor an interrupted
+// drop counts if a later commit shows that it failed. An interrupted change of columns
 // (cfile/table_columns.h) counts only if it has reached all parts.
 //
 // If table.cft is sound, but a part has no copy that can be read, Repair writes the copy again.
