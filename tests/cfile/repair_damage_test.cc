@@ -68,7 +68,7 @@ void AppendPart(const std::shared_ptr<Storage>& storage, int64_t first, WriterOp
     ids.push_back(first + i);
     texts.push_back(absl::StrCat("text ", first + i));
     tripled.push_back(3 * (first + i));
-    if (!IsNull(first + i)) validity[i / 8] |= 1 << (i % 8);
+    if (!IsNull(first + i)) validity[i / 8] |= static_cast<uint8_t>(1 << (i % 8));
   }
   const std::vector<std::string_view> views(texts.begin(), texts.end());
   ASSERT_TRUE(writer->Append<int64_t>(0, ids).ok());
