@@ -114,7 +114,7 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
                      std::max(parts.shared_width, parts.suffix_width)},
                     shared_, suffixes_);
   if (!sound) return Damaged(group, "a value shares more bytes than the value before it has");
-  // `used` is at least as large as each size, so 32 bits are enough for the sizes.
+  // `used` + `common` is at least as large as each size, so 32 bits are enough for the sizes.
   if (used > most || used + common > UINT32_MAX || (!compressed_ && used < most)) {
     return Damaged(group, absl::StrCat("its suffixes have ", used, " bytes, but its ",
                                        codes_.size(), " bytes of text cannot have as many"));

@@ -299,7 +299,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   const EncoderOptions options_;
   SymbolTable table_;
   std::optional<SymbolCompressor> compressor_;  // once table_ is made
-  // What remains of the front-coded text, compressed: as in the last block. At first, a guess.
+  // Stored bytes for kWhole bytes of front-coded text, in the last block. At first, a guess.
   uint64_t text_ratio_ = kWhole * 5 / 8;
 
   // The current block: the sizes of all values, shared with the value before and not shared, and
