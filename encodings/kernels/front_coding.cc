@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 
-// The compiler makes vector instructions of the loops. All sums must fit into Number.
+// The compiler vectorizes the loops. Precondition: all sums fit into Number.
 template <typename Number>
 FrontCodedSums CompleteAs(const FrontCodedSizes& sizes, uint32_t* shared, uint32_t* suffixes) {
   const auto first = static_cast<Number>(sizes.first);

@@ -15,8 +15,8 @@ namespace cfile::encodings {
 // The longest strings that JoinShortStrings can rebuild, in bytes.
 inline constexpr size_t kMaxShortStringBytes = 64;
 
-// What is known of `count` front-coded strings that all begin with the same `common` bytes. The
-// first string has `first` bytes more and shares only the common ones.
+// The sizes of `count` front-coded strings that all begin with the same `common` bytes. The first
+// string has `first` more bytes. Of the string before it, it shares only the common bytes.
 struct FrontCodedSizes {
   size_t count = 0;
   uint32_t first = 0;
@@ -32,7 +32,8 @@ struct FrontCodedSums {
 };
 
 // Completes the sizes of strings 1 to count - 1: adds the least sizes and the common bytes, so that
-// they are as JoinShortStrings takes them. A result that does not fit into 32 bits is cut off.
+// they are as JoinShortStrings takes them. Of a result of more than 32 bits, the low 32 are kept.
+// `shared` and `suffixes`: `count` numbers each, of which the first is not used.
 FrontCodedSums CompleteSizes(const FrontCodedSizes& sizes, uint32_t* shared, uint32_t* suffixes);
 
 // Writes `out.size()` strings to memory, one after the other from `to` on, and views of them to
@@ -46,7 +47,7 @@ void JoinShortStrings(const uint32_t* shared, const uint32_t* unshared, const ui
                       const uint8_t* suffixes, uint8_t* to, std::span<std::string_view> out);
 
 // Copies the last `size` bytes of `value`, the suffix, without a function call if they are few. May
-// write up to 8 bytes more.
+// write up to 7 bytes more. Precondition: size <= value.size().
 inline void CopySuffix(std::string_view value, size_t size, uint8_t* to) {
   const uint8_t* const end = AsBytes(value).data() + value.size();
   if (size <= 8 && size > 0 && value.size() >= 8) {

@@ -18,13 +18,14 @@
 
 namespace cfile::encodings {
 
-// The encoder makes the table from a sample of the first block that has values, and keeps it. The
-// table keeps the limits that EncoderOptions has for dictionaries, with symbols as values. If
-// the codes of a group would take as many bytes as its text, the group has the text. Blocks whose
-// values ascend, or that have a value of more than 1 MiB, have form 1. The others have form 1 if,
-// by an estimate from some groups, front coding saves at least a twentieth of their bytes.
-// A decoder keeps about 1 MiB for the values of one Read. If the values would take more, Read
-// returns fewer values.
+// The encoder makes the table from a sample of the first block whose values have more bytes than
+// their common prefix, and keeps it. The table keeps the limits that EncoderOptions has for
+// dictionaries, with symbols as values. If the codes of a group would take as many bytes as its
+// text, the group has the text. Blocks whose values ascend, or that have a value of more than
+// 1 MiB, have form 1. Other blocks have form 1 if, by an estimate from some groups, front coding
+// saves more than a twentieth of their bytes, if their text is at least twice as long in form 2, or
+// if form 2 exceeds the limit of a block. A decoder keeps about 1 MiB for the values of one Read.
+// If the values would take more, Read returns fewer values.
 struct FsstCodec {
   static constexpr Encoding kEncoding = Encoding::kFsst;
   static constexpr std::string_view kName = "fsst";

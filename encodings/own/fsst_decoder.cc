@@ -45,11 +45,12 @@ absl::Status FsstDecoder::Open(const BlockView& view) {
   count_ = position_ = 0;
   group_ = kNoGroup;
   header_ = {};
+  seek_index_ = nullptr;
   CFILE_RETURN_IF_ERROR(ParseFsstHeader(block_, view.count, header_));
   const auto* index = OfKind<FsstSeekIndex>(view.seek_index);
-  const bool usable = index != nullptr && !separate() && index->block_bytes == block_.size() &&
-                      index->count == view.count;
-  seek_index_ = usable ? index : nullptr;
+  if (index != nullptr && !separate() && index->block_bytes == block_.size() &&
+      index->count == view.count)
+    seek_index_ = index;
   count_ = view.count;
   common_ = AsString(header_.common);
   if (common_.size() <= sizeof(short_common_)) {
@@ -84,7 +85,8 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
 
   const size_t first = separate() ? 0 : 1;
   const auto unpack = [&](std::span<const uint8_t> packed, int width, uint32_t* sizes) {
-    // Unpack a multiple of 8 sizes if there are bytes for them, because this is faster.
+    // UnpackBits is faster if the number of sizes is a multiple of 8. So unpack some more sizes if
+    // the group has enough bytes.
     const auto rest = bytes.subspan(static_cast<size_t>(packed.data() - bytes.data()));
     const size_t count = group_count_ - first, more = (count + 7) / 8 * 8;
     UnpackBits<uint32_t>(rest, width, 0, sizes + first,
@@ -115,9 +117,13 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
                     shared_, suffixes_);
   if (!sound) return Damaged(group, "a value shares more bytes than the value before it has");
   // `used` + `common` is at least as large as each size, so 32 bits are enough for the sizes.
-  if (used > most || used + common > UINT32_MAX || (!compressed_ && used < most)) {
+  if (used > most || used + common > UINT32_MAX) {
     return Damaged(group, absl::StrCat("its suffixes have ", used, " bytes, but its ",
                                        codes_.size(), " bytes of text cannot have as many"));
+  }
+  if (!compressed_ && used < most) {
+    return Damaged(group, absl::StrCat("its suffixes have ", used, " bytes, but it has ", most,
+                                       " bytes of text"));
   }
   ReserveText(static_cast<size_t>(used));
   uint8_t* end = text();

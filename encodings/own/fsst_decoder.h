@@ -12,6 +12,7 @@
 #include "encodings/core/key_heads.h"
 #include "encodings/kernels/front_coding.h"
 #include "encodings/kernels/fsst.h"
+#include "encodings/kernels/fsst_values.h"
 #include "encodings/own/fsst_layout.h"
 
 namespace cfile::encodings {
@@ -102,6 +103,7 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   static constexpr size_t kArenaBytes = size_t{1} << 20;  // a Read reserves at most as many
   // Bytes that may be read or written after strings and text.
   static constexpr size_t kSlack = std::max(kMaxShortStringBytes, kDecompressSlack);
+  static_assert(kSlack >= kValueSlack && kMaxShortStringBytes >= kValueSlack);
 
   bool separate() const { return header_.form == FsstForm::kSeparate; }
   uint8_t* text() { return text_memory_.get() + kSlack; }
@@ -135,7 +137,8 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
     uint32_t first = 0;
     const FsstGroupSteps* steps = nullptr;  // if they are known
     // True if value `first` is known to be less than the key. Then both begin with the same
-    // `matched` bytes. If false, `first` is 0.
+    // `matched` bytes; zeros may stand for bytes after the end of the value, because the next value
+    // shares only bytes that this value has. If false, `first` is 0.
     bool less = false;
     size_t matched = 0;
   };
@@ -154,7 +157,7 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   const FsstGroupSteps* StepsOf(uint32_t group);
   bool FindSteps(uint32_t group, FsstGroupSteps& steps);
 
-  // Form 2: `count` values of the current group from value `first` on.
+  // A run of values of the current group, in form 2: `count` values, beginning with value `first`.
   struct Run {
     uint32_t first = 0, count = 0;
   };
@@ -183,8 +186,9 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   std::string_view common_;                     // the common prefix; kValueSlack bytes are readable
   uint8_t short_common_[kMaxShortStringBytes];  // a copy of it, if it is short
 
-  // The current group. In form 1: of each value, the sizes of what it shares with the value before,
-  // and of its suffix. The first value shares the common prefix. One more number may be unpacked.
+  // The current group. For each value of form 1: how many bytes it shares with the value before it,
+  // and how many bytes its suffix has. The first value shares the common prefix. There is room for
+  // one more number, because numbers are unpacked 8 at a time.
   uint32_t group_ = kNoGroup;
   uint32_t group_count_ = 0;
   uint32_t shared_[kFsstGroupValues + 1];

@@ -169,9 +169,9 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
                                        : text_.size() - FsstGroups(count_) * common_;
   }
 
-  // Returns the form of the block, and makes the table if there is none.
+  // Returns the form of the block, and makes the table if no block before had text for it.
   FsstForm ChooseForm() {
-    const bool first = !compressor_;
+    const bool first = !trained_;
     if (!ascends_ && longest_ <= kMostSeparateValue &&
         TextBytes(FsstForm::kSeparate) < kMostWhole * TextBytes(FsstForm::kFrontCoded)) {
       if (first) Train(FsstForm::kSeparate);
@@ -199,6 +199,8 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   void Train(FsstForm form) {
     const uint32_t groups = FsstGroups(count_);
     const size_t text = TextBytes(form);
+    if (text == 0 && compressor_) return;  // the table stays empty
+    trained_ = text > 0;
     const size_t wanted = std::min(text, std::clamp(text / 8, kLeastSampleBytes, kMostSampleBytes));
     std::string sample;
     std::vector<uint32_t> sizes;  // in form 2, of the values
@@ -299,6 +301,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   const EncoderOptions options_;
   SymbolTable table_;
   std::optional<SymbolCompressor> compressor_;  // once table_ is made
+  bool trained_ = false;                        // table_ is made from text, and stays
   // Stored bytes for kWhole bytes of front-coded text, in the last block. At first, a guess.
   uint64_t text_ratio_ = kWhole * 5 / 8;
 

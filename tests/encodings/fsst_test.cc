@@ -4,6 +4,7 @@
 #include "encodings/own/fsst.h"
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <string>
 #include <vector>
@@ -135,6 +136,74 @@ TEST(FrontCoding, JoinsStringsOfAllSizes) {
                      room.Last<uint8_t>(bytes + 64).data(), out);
     for (size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], expected[i]) << i;
   });
+}
+
+TEST(FrontCoding, CompletesSizesOfAnyWidth) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 3000; ++round) {
+    FrontCodedSizes sizes{.count = 1 + random() % 64, .bits = std::array{5, 23, 24, 32}[round % 4]};
+    const auto at_most = [&](uint64_t most) {  // often the greatest number
+      return static_cast<uint32_t>(random() % 3 == 0 ? most : random() % (most + 1));
+    };
+    const uint64_t most = (uint64_t{1} << sizes.bits) - 1;
+    const uint64_t most_of_all = random() % 2 == 0 ? (1 << 23) - 1 : UINT32_MAX;
+    sizes.first = at_most(most_of_all);
+    sizes.least_shared = at_most(random() % 2 == 0 ? 0 : most_of_all);
+    sizes.least_suffix = at_most(random() % 2 == 0 ? 0 : most_of_all);
+    sizes.common = at_most(random() % 2 == 0 ? 0 : most_of_all);
+    uint32_t shared[64], suffixes[64];
+    for (size_t i = 0; i < sizes.count; ++i) {
+      shared[i] = at_most(random() % 2 == 0 ? 0 : most);
+      suffixes[i] = at_most(most);
+    }
+    bool sound = true;
+    uint64_t used = sizes.first, longest = sizes.first, previous = sizes.first;
+    for (size_t i = 1; i < sizes.count; ++i) {
+      const uint64_t shared_size = uint64_t{shared[i]} + sizes.least_shared;
+      const uint64_t suffix = uint64_t{suffixes[i]} + sizes.least_suffix;
+      sound = sound && shared_size <= previous;
+      previous = shared_size + suffix;
+      longest = std::max(longest, previous);
+      used += suffix;
+    }
+    WithEachTarget([&] {
+      uint32_t shared_out[64], suffixes_out[64];
+      std::copy_n(shared, sizes.count, shared_out);
+      std::copy_n(suffixes, sizes.count, suffixes_out);
+      const FrontCodedSums sums = CompleteSizes(sizes, shared_out, suffixes_out);
+      ASSERT_EQ(sums.sound, sound);
+      ASSERT_EQ(sums.used, used);
+      ASSERT_EQ(sums.longest, longest + sizes.common);
+      for (size_t i = 1; i < sizes.count; ++i) {
+        const uint64_t shared_size = uint64_t{shared[i]} + sizes.least_shared + sizes.common;
+        ASSERT_EQ(shared_out[i], static_cast<uint32_t>(shared_size));
+        ASSERT_EQ(suffixes_out[i], suffixes[i] + sizes.least_suffix);
+      }
+    });
+  }
+}
+
+// Blocks of equal values have no text from which a table could be made.
+TEST(Fsst, TheTableIsMadeFromTheFirstBlockWithText) {
+  for (const auto& urls : {Urls(5000), RandomUrls(5000)}) {
+    std::vector<std::string> texts(20'000, "unknown");
+    texts.insert(texts.end(), urls.begin(), urls.end());
+    const auto blocks = EncodeAll(texts, {.block_size_bytes = 4096});
+    std::vector<std::string> decoded;
+    size_t bytes = 0;
+    for (const Block& block : blocks) {
+      bytes += block.bytes.size();
+      const auto values = Decode(block);
+      ASSERT_TRUE(values.ok()) << values.status();
+      decoded.insert(decoded.end(), values->begin(), values->end());
+    }
+    EXPECT_EQ(decoded, texts);
+    EXPECT_GT(blocks[0].dictionary_bytes->size(), 1000u);
+    size_t bytes_alone = 0;
+    for (const Block& block : EncodeAll(urls, {.block_size_bytes = 4096}))
+      bytes_alone += block.bytes.size();
+    EXPECT_LT(bytes, bytes_alone + 20'000 / 4);  // groups of equal values take a few bytes each
+  }
 }
 
 TEST(Fsst, SmallBlocksAreSmall) {
@@ -412,6 +481,7 @@ TEST(Fsst, SizesOfAnyWidthAreChecked) {
     EXPECT_THAT(status(large, 0, 0), HasSubstr("bytes of text cannot have as many"));
     EXPECT_THAT(status(3, 0, large), HasSubstr("bytes of text cannot have as many"));
   }
+  EXPECT_THAT(status(2, 0, 0), HasSubstr("suffixes have 2 bytes, but it has 3 bytes of text"));
   const std::string longest(9 << 20, 'a');
   const std::vector<std::string> texts = {"b", longest, longest + "b", longest + "bc", "c"};
   const auto blocks = EncodeAll(texts, {.block_size_bytes = 64 << 20});
