@@ -152,10 +152,16 @@ static_assert(
             return false;
           }
         }
+        // An older number is not the number of another encoding.
+        for (const EncodingRow& row : kRows) {
+          if (row.older_number == kRows[i].encoding ||
+              (&row != &kRows[i] && row.older_number && row.older_number == kRows[i].older_number))
+            return false;
+        }
       }
       return true;
     }(),
-    "numbers ascend, names differ");
+    "numbers ascend, numbers and names differ");
 
 static_assert(
     [] {

@@ -38,7 +38,8 @@ std::string EncodingReason(const ColumnType& type, const ColumnTotals& totals) {
       totals.encodings.begin(), totals.encodings.end(),
       [](const auto& a, const auto& b) { return a.stored_bytes < b.stored_bytes; });
   if (main == totals.encodings.end() || EncodingSuits(main->encoding).empty()) return "-";
-  const bool is_plain = EncodingSuits(main->encoding) == EncodingSuits(Encoding::kPlain);
+  const bool is_plain =
+      main->encoding == Encoding::kPlain || main->encoding == Encoding::kParquetPlain;
   std::string reason(EncodingSuits(main->encoding));
   if (main->compressed_blocks > 0) {
     const std::string codec = CompressionName(totals.compression);

@@ -76,8 +76,7 @@ class ValueMatcher {
   explicit ValueMatcher(encodings::Lane lane)
       : lane_(lane), exclusive_(lane == encodings::Lane::kBytes) {}
 
-  // If a list has at most this many numbers, the values are compared with one number of the list
-  // after the other.
+  // For a list of at most this many numbers, each number is compared with all values in turn.
   static constexpr size_t kMaxListPasses = 8;
 
   // For MatchEncoded: the least and the greatest value of kRange and kNotEqual, and all values of a

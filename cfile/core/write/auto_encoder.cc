@@ -52,8 +52,8 @@ uint32_t ExtraBytesPerValue(const encodings::EncodingRow& row, PhysicalType type
       // A block of PLAIN has numbers and nothing else. A block of Parquet's encodings is full when
       // the values, not the encoded page, have the size of a block.
       if (row.encoding == Encoding::kPlain) return uint32_t{0};
-      if (static_cast<Encoding>(encodings::kFirstExtendedNumber) <= row.encoding &&
-          static_cast<uint32_t>(row.encoding) < encodings::kFirstOwnNumber) {
+      const auto number = static_cast<uint32_t>(row.encoding);
+      if (encodings::kFirstExtendedNumber <= number && number < encodings::kFirstOwnNumber) {
         return uint32_t{std::max(sizeof(P), sizeof(T)) - sizeof(T)};
       }
     }

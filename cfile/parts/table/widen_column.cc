@@ -133,8 +133,8 @@ absl::Status Inexact(std::string_view column, From value) {
       encodings::StrCat("column ", column, ": no double is equal to ", text));
 }
 
-// Converts the rows of `batch`, values of From, to the rows of `wide`, values of To. `column`: the
-// name of the column, for errors.
+// Converts `rows`, whose values are of type From, to `wide`, whose values are of type To. `column`:
+// the name of the column, for errors.
 template <typename From, typename To>
 absl::Status Convert(std::string_view column, const AnyBatch& rows, internal::OwnedValues& wide) {
   const Batch<From> batch = rows.As<From>();
@@ -150,9 +150,12 @@ absl::Status Convert(std::string_view column, const AnyBatch& rows, internal::Ow
   return absl::OkStatus();
 }
 
+using ConvertRows = absl::Status(std::string_view column, const AnyBatch& rows,
+                                 internal::OwnedValues& wide);
+
 // `convert`: null if the values stay as they are. `lane`: of the column of `writer`.
 absl::Status CopyValues(const Reader& reader, std::string_view column, encodings::Lane lane,
-                        decltype(&Convert<float, double>) convert, AnyWriter& writer) {
+                        ConvertRows* convert, AnyWriter& writer) {
   CFILE_ASSIGN_OR_RETURN(const auto cursor,
                          internal::NewValueCursor(internal::ReaderAccess::File(reader)));
   internal::OwnedValues wide(lane);
@@ -376,7 +379,7 @@ class Evolution {
     return VisitTypes(
         from, column.type,
         [&]<typename From, typename To>(std::type_identity<From>, std::type_identity<To>) {
-          decltype(&Convert<float, double>) convert = nullptr;
+          ConvertRows* convert = nullptr;
           if constexpr (!std::is_same_v<From, To>) convert = Convert<From, To>;
           return CopyValues(reader, column.name, encodings::LaneOf<To>(), convert, writer);
         });
