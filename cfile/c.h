@@ -173,12 +173,12 @@ cfile_code cfile_cursor_seek_range(cfile_cursor* cursor, uint64_t begin, uint64_
 // a number is rounded to the nearest value of the column's type.
 cfile_code cfile_cursor_seek_key(cfile_cursor* cursor, const cfile_value* key, uint64_t* ordinal,
                                  int32_t* exact);
-// cfile_cursor_seek_range for the rows with low <= value < high. If `low` or `high` is null, there
-// is no such bound. `begin` and `end` may be null.
+// Works like cfile_cursor_seek_range, for the rows with low <= value < high. If `low` or `high` is
+// null, there is no such bound. `begin` and `end` may be null.
 cfile_code cfile_cursor_seek_key_range(cfile_cursor* cursor, const cfile_value* low,
                                        const cfile_value* high, uint64_t* begin, uint64_t* end);
-// cfile_cursor_seek_key for a cursor of a key index (cfile_table_info). `values`: the values of all
-// key columns, or of the first ones.
+// Works like cfile_cursor_seek_key, for a cursor that reads a key index (cfile_table_info).
+// `values`: the values that are searched, of all key columns or of the first ones.
 cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_value* values,
                                           size_t num_values, uint64_t* ordinal, int32_t* exact);
 

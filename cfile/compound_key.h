@@ -81,7 +81,7 @@ class CFILE_EXPORT CompoundKeyReader {
   // columns.
   template <typename T, typename = IfValueType<T>>
   absl::StatusOr<std::optional<Owned<T>>> NextOrNull();
-  // NextOrNull for a column that is not nullable (a further precondition).
+  // Works like NextOrNull. Further precondition: the column is not nullable.
   template <typename T, typename = IfValueType<T>>
   absl::StatusOr<Owned<T>> Next();
 

@@ -154,7 +154,7 @@ CFILE_EXPORT absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t o
 // consists of symbols, returns these: they are parts of values. If the file has no dictionary,
 // returns no values. Precondition: T is the C++ type of the column's values. Memory: the values of
 // the dictionary. kDataLoss: the dictionary is damaged. kOutOfRange: the dictionary exceeds a limit
-// of ReaderOptions, such as max_dictionary_values. Other errors: of the source.
+// of ReaderOptions, such as max_dictionary_values. Other errors: those of the source.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::StatusOr<std::vector<Owned<T>>> ReadDictionary(const Reader& reader);
 

@@ -23,7 +23,7 @@
 
 namespace cfile {
 
-// absl::StrCat that also takes std::string_view.
+// Works like absl::StrCat, and also takes std::string_view.
 using encodings::StrCat;
 // Returns the text by which errors name a limit that users choose, for example: "above the limit
 // of 64: raise max_depth".

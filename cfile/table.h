@@ -71,14 +71,15 @@ class CFILE_EXPORT TableWriter {
                                             std::span<const WriterOptions> options = {});
   // Begins a part that replaces the parts with these names (PartInfo::name).
   // In one commit, Finish removes these parts and puts the new part in the place of the first one.
-  // Without `parts`, this is Append. Nothing is copied from the replaced parts, whose files stay
-  // until CollectGarbage (cfile/table_maintenance.h) removes them. kNotFound: the table has no part
-  // with one of these names. Finish returns kAborted if one of the parts is gone by then.
+  // If `parts` is empty, Replace works like Append. Nothing is copied from the replaced parts, and
+  // their files stay until CollectGarbage (cfile/table_maintenance.h) removes them.
+  // kNotFound: the table has no part with one of these names. Finish returns kAborted if one of the
+  // parts is gone by then.
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
-  // For a new part that is made from values that `snapshot`, an open reader of this table, has
-  // read. Finish also returns kAborted in two more cases:
+  // Call this overload if the values of the new part have been read from this table by `snapshot`,
+  // an open reader. Finish also returns kAborted in two more cases:
   // since the reader opened the table, the schema has changed, or a column of one of the replaced
   // parts has got new values (cfile/table_columns.h).
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,

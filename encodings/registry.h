@@ -106,8 +106,9 @@ CFILE_EXPORT absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
     size_t max_values = kMaxDictionaryValues);
 
 // Checks what can be checked of a block without the dictionary of its file. If the block stores its
-// count and first ordinal, sets these members of `block`. kDataLoss: the block is damaged.
-// kUnimplemented: this build has no such encoding, or the encoding has no dictionary.
+// count and first ordinal, sets these members of `block`, even if the values are damaged.
+// kDataLoss: the block is damaged. kUnimplemented: this build has no such encoding, or the encoding
+// has no dictionary.
 absl::Status CheckWithoutDictionary(Encoding encoding, BlockView& block);
 
 // Describes the bytes of a block, for inspection. `fields` is set to fields that cover all bytes of
