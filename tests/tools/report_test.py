@@ -76,9 +76,10 @@ class ReportTest(unittest.TestCase):
     def json(self, *arguments):
         return json.loads(self.run_tool(DUMP, *arguments, "--json").stdout)
 
-    def report(self, *arguments, exit_code=0, sample_bytes=0):
-        """Returns the page. Its file is removed again."""
-        done = self.run_tool(DUMP, "report", *arguments, "--html", "out.html", "--sample-bytes", sample_bytes)
+    def report(self, *arguments, exit_code=0, sample_bytes=None):
+        """Returns the page. Its file is removed again. `sample_bytes`: with trials of other encodings."""
+        trials = [] if sample_bytes is None else ["--whatif", "--sample-bytes", sample_bytes]
+        done = self.run_tool(DUMP, "report", *arguments, "--html", "out.html", *trials)
         self.assertEqual((done.returncode, done.stderr.decode()), (exit_code, ""), arguments)
         path = self.folder / "out.html"
         page = Page(path.read_text(encoding="utf-8"))
@@ -278,6 +279,7 @@ class Contents(ReportTest):
         self.damage("word", 100)
         page = self.report("t", exit_code=2, sample_bytes="1MiB")
         self.assertEqual(["whatif" in column for column in page.data["columns"]], [True, False])
+        self.assertEqual({finding["column"] for finding in page.data["findings"]}, {1})  # the page begins with this column
 
     def test_tables(self):
         self.make_table(20_000, "--sorted-by", "n", "--sorted-by", "word")

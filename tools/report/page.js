@@ -230,12 +230,13 @@ function showFile(index) {
   select(0);
 }
 
-// Returns the index of the first file of the largest column.
+// Returns the index of the first damaged file, or of the first file of the largest column if nothing is damaged.
 function showColumns() {
   const total = data.columns.reduce((sum, column) => sum + column.bytes, 0);
   const most = data.columns.reduce((largest, column) => Math.max(largest, column.bytes), 1);
   const sorted = data.columns.map((column, i) => [column, data.files.findIndex((each) => each.column === i)]);
   sorted.sort((a, b) => b[0].bytes - a[0].bytes);
+  const damages = data.findings.filter((finding) => !finding.limit);
   const columns = [["Column", ""], ["Type", ""], ["Encodings", ""], ["Codecs", ""], ["Bytes", "number"], ["Share", "number"],
     ["Size", ""], ["Bits per row", "number"], ["Nulls", "number"], ["Blocks", "number"]];
   showTable(byId("columns"), columns, sorted.map(([column, first]) => {
@@ -244,13 +245,14 @@ function showColumns() {
     const name = first < 0 ? column.name : linkButton(column.name, () => { showFile(first); byId("file-title").scrollIntoView(); });
     const atLeast = (count) => (column.complete ? "" : "at least ") + number(count);
     const bits = data.rows > 0 ? (8 * column.bytes / data.rows).toFixed(2) : "-";
-    return [name, column.type, column.encodings.join(", "), column.codecs.join(", "), number(column.bytes), percent(column.bytes, total),
+    const isDamaged = damages.some((finding) => data.columns[finding.column] === column);
+    return [isDamaged ? make("span", {}, name, make("span", {className: "bad"}, " (damaged)")) : name, column.type, column.encodings.join(", "), column.codecs.join(", "), number(column.bytes), percent(column.bytes, total),
       make("span", {className: "bar"}, bar), bits, atLeast(column.nulls), atLeast(column.blocks)];
   }));
   const sizes = [plural(data.rows, "row"), plural(data.columns.length, "column"), plural(data.parts, "part"), bytes(total)];
   byId("subtitle").textContent = `Table: ${sizes.join(", ")}`
     + (data.files_left_out > 0 ? `. ${plural(data.files_left_out, "file")} without a map: --part and --column choose them.` : "");
-  return sorted.find(([, first]) => first >= 0)?.[1] ?? 0;
+  return damages.find((finding) => finding.file !== undefined)?.file ?? sorted.find(([, first]) => first >= 0)?.[1] ?? 0;
 }
 
 function showFindings() {

@@ -30,7 +30,8 @@ struct ReportArguments {
   std::string out;
   bool force = false;
   PageShare page = {.regions = 20'000, .values_per_block = 5, .value_bytes = kValuesBytes};
-  size_t sample_bytes = size_t{4} << 20;  // of each column, for the trials; 0: no trials
+  bool whatif = false;
+  size_t sample_bytes = size_t{4} << 20;  // of each column, for `whatif`
 };
 
 // Collects the data of the page.
@@ -39,7 +40,7 @@ class PageData {
   PageData(const CommonOptions& common, const ReportArguments& arguments, Progress& progress)
       : common_(common),
         page_(arguments.page),
-        sample_bytes_(arguments.sample_bytes),
+        sample_bytes_(arguments.whatif ? arguments.sample_bytes : 0),
         progress_(progress) {}
 
   // A file or a table that cannot be opened.
@@ -114,7 +115,7 @@ class PageData {
       const VerifyReport report = table.VerifyColumn(part, column);
       const auto reader = table.OpenColumn(part, column);
       const bool has_map = reader.ok() && files_.size() < kMaxFiles;
-      Json place = {{"path", Printable(file)}};
+      Json place = {{"path", Printable(file)}, {"column", column}};
       if (has_map) place["file"] = files_.size();
       AddFindings(report, place);
       if (!reader.ok()) continue;
@@ -167,7 +168,7 @@ class PageData {
     return std::move(file.sums);
   }
 
-  // `place`: the members "path" and "file" of the findings.
+  // `place`: the members "path", "column" and "file" of the findings.
   void AddFindings(const VerifyReport& report, const Json& place) {
     for (const auto* list : {&report.damages, &report.limits}) {
       for (const Damage& damage : *list) {
@@ -191,7 +192,7 @@ class PageData {
 
   const CommonOptions& common_;
   const PageShare page_;
-  const size_t sample_bytes_;
+  const size_t sample_bytes_;  // 0: no trials
   Progress& progress_;
   uint64_t bytes_done_ = 0;
   Json data_ = Json::object();
@@ -246,10 +247,10 @@ void AddReportCommand(Command& app, CommonOptions& common, Action& action) {
   Command& command = AddCommandWithoutJson(
       app, common, "report", "Write an HTML page about a file or a table",
       "The page shows a map of the file, the trees of both indexes, the distribution of values\n"
-      "and nulls over the blocks, what `verify` finds, and what `whatif` says about other\n"
-      "encodings. Of a table it also shows the bytes of each column. A browser needs no network\n"
-      "for it: the page loads nothing. Everything that is read is shown as text; the page runs\n"
-      "only its own script.\n\n"
+      "and nulls over the blocks, what `verify` finds, and, with --whatif, what `whatif` says\n"
+      "about other encodings. Of a table it also shows the bytes of each column, and begins with\n"
+      "the first damaged one. A browser needs no network for it: the page loads nothing.\n"
+      "Everything that is read is shown as text; the page runs only its own script.\n\n"
       "OUT has no more than the first --values values of each data block, cut to 60 bytes, and in\n"
       "total 2 MiB of them. It also has the bounds and the index keys of the blocks, cut to 60\n"
       "bytes. The first --regions regions are described one by one; of a table, each file gets an\n"
@@ -270,9 +271,11 @@ void AddReportCommand(Command& app, CommonOptions& common, Action& action) {
               "Values of each data block on the page (default: 5)", NumberIn(0, 1000));
   command.Add("--regions N", &arguments->page.regions,
               "Regions that are described one by one (default: 20,000)", NumberIn(1, 1'000'000));
+  command.Add("--whatif", &arguments->whatif,
+              "Also try other encodings on a sample of each column (takes longer)");
   command.Add("--sample-bytes BYTES", &arguments->sample_bytes,
-              "Decoded bytes of the sample for other encodings; 0: none (default: 4MiB)",
-              BytesIn(0, kMaxIndexBytes));
+              "Decoded bytes of the sample of each column, with --whatif (default: 4MiB)",
+              BytesIn(1, kMaxIndexBytes));
   SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
     const absl::Status apart = CheckOutIsNotInput(chosen.path, arguments->out);
     if (!apart.ok()) return output.Fail(apart);

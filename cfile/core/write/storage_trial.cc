@@ -50,6 +50,10 @@ constexpr uint64_t kTrainingFactor = 8;
 constexpr double kBlockBytes = 64;
 constexpr double kDictionaryBytes = 40;
 
+// A scan writes the values that it decodes into memory. Cores write at about this speed, so a scan
+// that does even less for each value is not recorded as faster.
+constexpr double kMemoryBytesPerSecond = 25e9;
+
 // With AutoOptions::compress_all, a block is compressed if this makes its size at most this
 // fraction of the uncompressed size.
 constexpr double kAlwaysCompressedTo = 0.9;
@@ -198,7 +202,7 @@ class Trials {
         choice_.value_index && row.scan_cost.decodes_to_search ? kSearchFactor : 1;
     const auto speed = [&](double picoseconds) {
       const auto bytes = static_cast<double>(DecodedBytes(values_, lane_));
-      return picoseconds == 0 ? 0 : 1e12 * bytes / picoseconds;
+      return picoseconds == 0 ? 0 : std::min(1e12 * bytes / picoseconds, kMemoryBytesPerSecond);
     };
     Candidate candidate{.storage = {.row = &row, .compressed = choice_.compress_all},
                         .picoseconds = search_factor * scan,
