@@ -132,6 +132,14 @@ TEST(ChoiceRecord, NothingWasChosen) {
   EXPECT_FALSE(ChoiceOf(Write(Delays(100), {})).has_value());
 }
 
+// A kernel may decode packed numbers faster than memory is written. A scan does not.
+TEST(ChoiceRecord, SpeedOfMemory) {
+  const auto choice = ChoiceOf(Write(Delays(20'000), {}));
+  ASSERT_TRUE(choice.has_value());
+  EXPECT_EQ(choice->chosen.encoding, Encoding::kFor);
+  EXPECT_EQ(choice->scan_bytes_per_second, 25'000'000'000);
+}
+
 // A file with copied blocks does not say that its writer has chosen their encoding.
 TEST(ChoiceRecord, CopiedBlocks) {
   const File file = Write(Delays(300'000), {.movable_blocks = true});
