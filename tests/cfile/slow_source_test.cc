@@ -323,7 +323,7 @@ TEST(SlowSource, ThreadsDoNotShareDifferentNodes) {
                                            .index_block_size_bytes = 2000});
   ASSERT_TRUE(writer.Append(values).ok() && writer.Finish().ok());
   const auto intact = *internal::FileReader::Open(NewMemoryViewSource(file), {});
-  const internal::IndexNode* root = *intact->IndexRoot(IndexKind::kPositional);
+  const internal::LoadedNode* root = *intact->IndexRoot(IndexKind::kPositional);
   ASSERT_FALSE(root->leaf());
   const auto with_value_root = [&](const BlockPointer& pointer) {
     FileInfo info = intact->info();
@@ -348,8 +348,8 @@ TEST(SlowSource, ThreadsDoNotShareDifferentNodes) {
         });
     const auto reader = internal::FileReader::Open(source, {});
     ASSERT_TRUE(reader.ok()) << reader.status();
-    const internal::IndexNode* positional = *(*reader)->IndexRoot(IndexKind::kPositional);
-    std::vector<const internal::IndexNode*> nodes(2, nullptr);
+    const internal::LoadedNode* positional = *(*reader)->IndexRoot(IndexKind::kPositional);
+    std::vector<const internal::LoadedNode*> nodes(2, nullptr);
     const auto look = [&](size_t kind) {
       ++begun;
       const auto node = kind == 0 ? (*reader)->IndexChild(IndexKind::kPositional, *positional, 0)

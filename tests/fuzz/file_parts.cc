@@ -58,7 +58,7 @@ class Walk {
     auto node = IndexNode::Parse(part->bytes, kind, form, pointer, first_block_offset);
     if (!node.ok()) return;
     part->index = kind;
-    part->node = *std::move(node);
+    part->node = std::make_shared<const IndexNode>(*std::move(node));
     for (uint32_t i = 0; i < part->node->num_entries(); ++i) {
       const BlockPointer& child = part->node->entry_pointer(i);
       if (part->node->leaf()) {

@@ -9,6 +9,7 @@
 
 #include "cfile/protobuf_records.h"
 #include "cfile/records.h"
+#include "cfile/status.h"
 #include "tests/cfile/protobuf_records_test.pb.h"
 #include "tests/fuzz/record_tables.h"
 #include "tools/import/importer.h"

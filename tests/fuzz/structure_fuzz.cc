@@ -116,15 +116,15 @@ void IndexNode(std::span<const uint8_t> bytes) {
   const auto node = internal::IndexNode::Parse(
       bytes, kind, form, {.offset = 1 << 20, .size = static_cast<uint32_t>(bytes.size())}, 16);
   if (!node.ok()) return ExpectBadData(node.status());
-  for (uint32_t i = 0; i < (*node)->num_entries(); ++i) {
+  for (uint32_t i = 0; i < node->num_entries(); ++i) {
     // Entries point to blocks before the node. A search for the ordinal or the key of an entry
     // finds this entry, or an earlier entry with an equal key.
-    Expect((*node)->subtree_begin(i) <= (*node)->entry_pointer(i).offset &&
-           (*node)->entry_pointer(i).end() <= 1 << 20);
+    Expect(node->subtree_begin(i) <= node->entry_pointer(i).offset &&
+           node->entry_pointer(i).end() <= 1 << 20);
     if (kind == IndexKind::kPositional) {
-      Expect((*node)->FindOrdinal((*node)->ordinal(i)) == i);
+      Expect(node->FindOrdinal(node->ordinal(i)) == i);
     } else {
-      Expect((*node)->FindKey((*node)->key(i)) <= i);
+      Expect(node->FindKey(node->key(i)) <= i);
     }
   }
 }

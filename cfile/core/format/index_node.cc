@@ -68,19 +68,10 @@ absl::Status AboveIndexRoom(size_t needed, size_t room) {
                                " bytes of memory more than the limit: raise max_index_size_bytes");
 }
 
-namespace {
-
-// Memory of an entry besides its pointer and its key.
-size_t BytesOfEntry(bool leaf) {
-  return leaf ? sizeof(std::atomic<bool>) + sizeof(SeekIndexSlot)
-              : sizeof(std::atomic<const IndexNode*>);
-}
-
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(
-    std::span<const uint8_t> bytes, IndexKind kind, std::optional<IndexKeyForm> form,
-    const BlockPointer& pointer, uint64_t first_block_offset, size_t memory_room) {
+absl::StatusOr<IndexNode> IndexNode::Parse(std::span<const uint8_t> bytes, IndexKind kind,
+                                           std::optional<IndexKeyForm> form,
+                                           const BlockPointer& pointer, uint64_t first_block_offset,
+                                           size_t memory_room) {
   constexpr size_t kLengthBytes = 4;
   if (bytes.size() < kLengthBytes)
     return DataLoss("expected an index node, found ", bytes.size(), " bytes");
@@ -112,24 +103,23 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(
                     " bytes of blocks lie before it");
   }
   const bool leaf = *trailer.type == wire::IndexBlockTrailer::LEAF;
-  const size_t entry_bytes = sizeof(BlockPointer) + BytesOfEntry(leaf) +
+  const size_t entry_bytes = sizeof(BlockPointer) + StateBytesOfEntry(leaf) +
                              (kind == IndexKind::kPositional ? sizeof(uint64_t) : sizeof(uint32_t));
   if (num_entries > memory_room / entry_bytes)
     return AboveIndexRoom(num_entries * entry_bytes, memory_room);
   const auto offsets = bytes.last(kOffsetBytes * num_entries);
   bytes = bytes.first(bytes.size() - offsets.size());
 
-  // make_unique cannot reach the private constructor.
-  std::unique_ptr<IndexNode> node(new IndexNode);
-  node->pointer_ = pointer;
-  node->first_block_offset_ = first_block_offset;
-  node->leaf_ = leaf;
-  node->pointers_.reserve(num_entries);
+  IndexNode node;
+  node.pointer_ = pointer;
+  node.first_block_offset_ = first_block_offset;
+  node.leaf_ = leaf;
+  node.pointers_.reserve(num_entries);
   if (kind == IndexKind::kPositional) {
-    node->ordinals_.reserve(num_entries);
+    node.ordinals_.reserve(num_entries);
   } else {
-    node->key_offsets_.reserve(size_t{num_entries} + 1);
-    node->key_offsets_.push_back(0);
+    node.key_offsets_.reserve(size_t{num_entries} + 1);
+    node.key_offsets_.push_back(0);
   }
   for (uint32_t i = 0; i < num_entries; ++i) {
     const auto offset = encodings::LoadLittleEndian<uint32_t>(offsets.data() + kOffsetBytes * i);
@@ -149,45 +139,34 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(
     if (!reader.ReadVint64(target.offset) || !reader.ReadVint32(target.size)) {
       return DataLoss("the pointer of index entry ", i, " runs past the entries' end");
     }
-    const uint64_t begin = i == 0 ? first_block_offset : node->pointers_.back().end();
+    const uint64_t begin = i == 0 ? first_block_offset : node.pointers_.back().end();
     if (target.offset < begin || target.offset > pointer.offset ||
         target.size > pointer.offset - target.offset || target.size < kLeastBlockBytes) {
       return DataLoss("index entry ", i, " points to offset ", target.offset, ", ", target.size,
                       " bytes, outside of bytes ", begin, " to ", pointer.offset);
     }
-    node->pointers_.push_back(target);
+    node.pointers_.push_back(target);
     if (kind == IndexKind::kPositional) {
       if (!vint_keys && key.size() != kOrdinalKeyBytes) {
         return DataLoss("the ordinal of index entry ", i, " has ", key.size(),
                         " bytes, expected 4");
       }
-      node->ordinals_.push_back(vint_keys ? ordinal : OrdinalOf(AsString(key)));
+      node.ordinals_.push_back(vint_keys ? ordinal : OrdinalOf(AsString(key)));
     } else {
       // Overlapping entries must not add up to more key bytes than the node has.
-      if (key.size() > bytes.size() - node->key_bytes_.size()) {
+      if (key.size() > bytes.size() - node.key_bytes_.size()) {
         return DataLoss("the keys of index entries 0 to ", i, " overlap");
       }
-      node->key_bytes_.append(AsString(key));
-      node->key_offsets_.push_back(static_cast<uint32_t>(node->key_bytes_.size()));
+      node.key_bytes_.append(AsString(key));
+      node.key_offsets_.push_back(static_cast<uint32_t>(node.key_bytes_.size()));
     }
   }
-  node->key_form_ = form.value_or(IndexKeyForm::kBytes);
-  CFILE_RETURN_IF_ERROR(node->CheckOrder(kind));
+  node.key_form_ = form.value_or(IndexKeyForm::kBytes);
+  CFILE_RETURN_IF_ERROR(node.CheckOrder(kind));
   if (kind == IndexKind::kValue)
-    node->key_heads_ = KeyHeads(num_entries, [&](uint32_t i) { return node->key(i); });
-  if (node->leaf_) {
-    node->reads_ = std::make_unique<std::atomic<uint8_t>[]>(num_entries);
-    node->seek_indexes_ = std::make_unique<SeekIndexSlot[]>(num_entries);
-  } else {
-    if (num_entries == 0) return DataLoss("an inner index node has no entries");
-    node->children_ = std::make_unique<std::atomic<const IndexNode*>[]>(num_entries);
-  }
+    node.key_heads_ = KeyHeads(num_entries, [&](uint32_t i) { return node.key(i); });
+  if (!leaf && num_entries == 0) return DataLoss("an inner index node has no entries");
   return node;
-}
-
-IndexNode::~IndexNode() {
-  if (children_ == nullptr) return;
-  for (uint32_t i = 0; i < num_entries(); ++i) delete children_[i].load();
 }
 
 absl::Status IndexNode::CheckOrder(IndexKind kind) const {
@@ -200,7 +179,7 @@ absl::Status IndexNode::CheckOrder(IndexKind kind) const {
 }
 
 size_t IndexNode::memory_usage_bytes() const {
-  return sizeof(*this) + num_entries() * BytesOfEntry(leaf_) +
+  return sizeof(*this) + kStateBytes + num_entries() * StateBytesOfEntry(leaf_) +
          pointers_.capacity() * sizeof(BlockPointer) + ordinals_.capacity() * sizeof(uint64_t) +
          key_bytes_.capacity() + key_offsets_.capacity() * sizeof(uint32_t) +
          key_heads_.memory_usage_bytes();
@@ -209,8 +188,8 @@ size_t IndexNode::memory_usage_bytes() const {
 size_t IndexNode::MostMemoryBytes(IndexKind kind, bool leaf, size_t num_entries, size_t key_bytes) {
   // Strings have a capacity even if they are empty.
   constexpr size_t kShortStrings = 64;
-  const size_t bytes =
-      sizeof(IndexNode) + kShortStrings + num_entries * (BytesOfEntry(leaf) + sizeof(BlockPointer));
+  const size_t bytes = sizeof(IndexNode) + kStateBytes + kShortStrings +
+                       num_entries * (StateBytesOfEntry(leaf) + sizeof(BlockPointer));
   if (kind == IndexKind::kPositional) return bytes + num_entries * sizeof(uint64_t);
   // The keys' buffer grows by doubling. KeyHeads keeps a prefix of at most one key's length.
   return bytes + (num_entries + 1) * sizeof(uint32_t) + 3 * key_bytes +
@@ -227,16 +206,6 @@ uint32_t IndexNode::FindKey(std::string_view wanted) const {
   CFILE_ASSERT(num_entries() > 0);
   const uint32_t less = key_heads_.CountKeysLess(wanted, [this](uint32_t i) { return key(i); });
   return less == 0 ? 0 : less - 1;
-}
-
-const IndexNode* IndexNode::SetChild(uint32_t i, std::unique_ptr<IndexNode> child) const {
-  const IndexNode* kept = nullptr;
-  const IndexNode* offered = child.get();
-  if (children_[i].compare_exchange_strong(kept, offered, std::memory_order_acq_rel)) {
-    (void)child.release();
-    return offered;
-  }
-  return kept;
 }
 
 }  // namespace cfile::internal

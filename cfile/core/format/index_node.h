@@ -1,9 +1,7 @@
 // Builds and parses one node of an index tree (cfile/FORMAT.md, Index nodes).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,7 +9,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/core/format/seek_index_slot.h"
 #include "cfile/file_info.h"
 #include "cfile/options.h"
 #include "encodings/core/bytes.h"
@@ -59,9 +56,8 @@ std::string OrdinalKey(uint64_t ordinal);
 // ReaderOptions::max_index_size_bytes are left.
 absl::Status AboveIndexRoom(size_t needed, size_t room);
 
-// A parsed node. Parse has checked it, so searches need no further checks. Cursors share a node. A
-// node is immutable, except for data that is filled in once: children, seek indexes, and which
-// blocks' checksums were verified.
+// A parsed node. Parse has checked it, so searches need no further checks. Immutable. Movable: a
+// node that was moved from has no meaning.
 class IndexNode {
  public:
   // Parses `bytes`, the node at `pointer`. `form`: nullopt only for the root of a version-1
@@ -74,10 +70,12 @@ class IndexNode {
   //
   // A file is written from front to back, so each subtree has its own range of the file. Therefore
   // no two entries share a child, and the time to walk the tree is limited by the file's size.
-  static absl::StatusOr<std::unique_ptr<IndexNode>> Parse(
-      std::span<const uint8_t> bytes, IndexKind kind, std::optional<IndexKeyForm> form,
-      const BlockPointer& pointer, uint64_t first_block_offset, size_t memory_room = SIZE_MAX);
-  ~IndexNode();
+  static absl::StatusOr<IndexNode> Parse(std::span<const uint8_t> bytes, IndexKind kind,
+                                         std::optional<IndexKeyForm> form,
+                                         const BlockPointer& pointer, uint64_t first_block_offset,
+                                         size_t memory_room = SIZE_MAX);
+  IndexNode(IndexNode&&) = default;
+  IndexNode& operator=(IndexNode&&) = default;
 
   const BlockPointer& pointer() const { return pointer_; }
   // The earliest offset in the file at which the subtree of entry i may begin.
@@ -94,7 +92,11 @@ class IndexNode {
         .substr(key_offsets_[i], key_offsets_[i + 1] - key_offsets_[i]);
   }
 
-  // Memory of this node, without its children.
+  // What a reader keeps for a node and for each of its entries, beside what the node says
+  // (cfile/core/read/loaded_node.h). Writers count it, because readers have a limit.
+  static constexpr size_t kStateBytes = 3 * sizeof(void*);
+  static constexpr size_t StateBytesOfEntry(bool leaf) { return sizeof(void*) + (leaf ? 1 : 0); }
+  // Memory of this node and of the state that a reader keeps for it, without its children.
   size_t memory_usage_bytes() const;
   // The largest possible memory_usage_bytes() of a node with `num_entries` entries whose keys have
   // `key_bytes` bytes in total (0 for ordinals).
@@ -105,47 +107,7 @@ class IndexNode {
   uint32_t FindOrdinal(uint64_t ordinal) const;
   uint32_t FindKey(std::string_view key) const;
 
-  // The child that SetChild stored for entry i, or nullptr. Thread-safe.
-  const IndexNode* child(uint32_t i) const { return children_[i].load(std::memory_order_acquire); }
-  // Stores `child` for entry i unless another thread has stored one. Returns the stored child.
-  // Thread-safe.
-  const IndexNode* SetChild(uint32_t i, std::unique_ptr<IndexNode> child) const;
-
-  // The place for the seek index of entry i's block. Thread-safe.
-  SeekIndexSlot& seek_index(uint32_t i) const { return seek_indexes_[i]; }
-
-  // True if the checksum of entry i's whole block was verified before. Thread-safe.
-  bool verified(uint32_t i) const { return Reads(i) >= kVerified; }
-  // True if the block was verified and is used in place, in the memory of the source. Thread-safe.
-  bool in_place(uint32_t i) const { return Reads(i) == kInPlace; }
-  void SetVerified(uint32_t i, bool in_place) const {
-    SetReads(i, in_place ? kInPlace : kVerified);
-  }
-  // The first kMostPartReads reads of entry i's block may read and verify only a part of the block.
-  // Each of them verifies its part again. So later reads read the whole block, which is verified
-  // only once. Thread-safe. If several threads call CountPartRead at the same time, it may count
-  // only one of the calls.
-  bool MayReadPart(uint32_t i) const { return Reads(i) < kMostPartReads; }
-  void CountPartRead(uint32_t i) const {
-    const uint8_t reads = Reads(i);
-    if (reads < kMostPartReads) SetReads(i, reads + 1);
-  }
-  // From now on, MayReadPart returns false for entry i.
-  void StopPartReads(uint32_t i) const {
-    if (MayReadPart(i)) SetReads(i, kMostPartReads);
-  }
-
  private:
-  // An element of reads_ is the number of times that only a part of the entry's block was read.
-  // After the checksum of the whole block was verified, it is kInPlace or kVerified.
-  static constexpr uint8_t kMostPartReads = 4;
-  static constexpr uint8_t kVerified = 254;
-  static constexpr uint8_t kInPlace = 255;
-  uint8_t Reads(uint32_t i) const { return reads_[i].load(std::memory_order_relaxed); }
-  void SetReads(uint32_t i, int reads) const {
-    reads_[i].store(static_cast<uint8_t>(reads), std::memory_order_relaxed);
-  }
-
   IndexNode() = default;
   absl::Status CheckOrder(IndexKind kind) const;
 
@@ -159,9 +121,6 @@ class IndexNode {
   std::string key_bytes_;
   std::vector<uint32_t> key_offsets_;
   encodings::KeyHeads key_heads_;
-  mutable std::unique_ptr<std::atomic<const IndexNode*>[]> children_;
-  mutable std::unique_ptr<std::atomic<uint8_t>[]> reads_;
-  mutable std::unique_ptr<SeekIndexSlot[]> seek_indexes_;
 };
 
 }  // namespace cfile::internal

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "cfile/batch.h"
-#include "cfile/core/format/index_node.h"
 #include "cfile/core/format/stored_block.h"
+#include "cfile/core/read/loaded_node.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
 #include "encodings/core/bytes.h"
@@ -45,7 +45,7 @@ enum class BlockPlan : uint8_t {
 // The last entry of a leaf does not say where its rows end. For this entry, the result is a guess:
 // the block has as many rows as the block before it.
 // Precondition: the leaf is in a positional index.
-inline uint64_t LikelyEnd(const IndexNode& leaf, uint32_t entry) {
+inline uint64_t LikelyEnd(const LoadedNode& leaf, uint32_t entry) {
   if (entry + 1 < leaf.num_entries()) return leaf.ordinal(entry + 1);
   if (entry == 0) return UINT64_MAX;
   return 2 * leaf.ordinal(entry) - leaf.ordinal(entry - 1);
@@ -53,14 +53,14 @@ inline uint64_t LikelyEnd(const IndexNode& leaf, uint32_t entry) {
 
 // True if one of `rows` is likely in the block of a leaf's entry. `rows` are in ascending order.
 // The lowest `shift` bits of an element are not part of the row's number.
-inline bool HasRowOf(std::span<const uint64_t> rows, int shift, const IndexNode& leaf,
+inline bool HasRowOf(std::span<const uint64_t> rows, int shift, const LoadedNode& leaf,
                      uint32_t entry) {
   const auto found = std::lower_bound(rows.begin(), rows.end(), leaf.ordinal(entry) << shift);
   return found != rows.end() && *found >> shift < LikelyEnd(leaf, entry);
 }
 
 // Does the same for consecutive rows.
-inline bool HasRowOf(const OrdinalRange& rows, const IndexNode& leaf, uint32_t entry) {
+inline bool HasRowOf(const OrdinalRange& rows, const LoadedNode& leaf, uint32_t entry) {
   return leaf.ordinal(entry) < rows.end && LikelyEnd(leaf, entry) > rows.begin;
 }
 
@@ -81,7 +81,7 @@ struct ReadAhead {
 class BlockFetcher {
  public:
   // Returns whether the block of a leaf's entry will be read.
-  using Wants = std::function<bool(const IndexNode& leaf, uint32_t entry)>;
+  using Wants = std::function<bool(const LoadedNode& leaf, uint32_t entry)>;
 
   // Sets what the cursor will read from now on, in ascending order.
   // `wants`: the blocks that are wanted. If it is empty, all blocks are wanted.
@@ -111,7 +111,7 @@ class BlockFetcher {
   // If several blocks could not be read together, FetchBlock reads the wanted block alone.
   // So an error counts only if this block itself cannot be read.
   template <typename IsCached>
-  void Prepare(const Source& source, const ReaderOptions& options, const IndexNode& leaf,
+  void Prepare(const Source& source, const ReaderOptions& options, const LoadedNode& leaf,
                uint32_t entry, BlockAccess access, const IsCached& is_cached, BlockBuffer& buffer) {
     const BlockPointer& pointer = leaf.entry_pointer(entry);
     if (buffer.Holds(pointer)) return;
@@ -132,7 +132,7 @@ class BlockFetcher {
   // Begins to read what Prepare would read, and does not wait.
   // Precondition: the source reads in the background.
   template <typename IsCached>
-  void BeginToPrepare(const Source& source, const ReaderOptions& options, const IndexNode& leaf,
+  void BeginToPrepare(const Source& source, const ReaderOptions& options, const LoadedNode& leaf,
                       uint32_t entry, BlockAccess access, const IsCached& is_cached,
                       const BlockBuffer& buffer) {
     const BlockPointer& pointer = leaf.entry_pointer(entry);
@@ -147,7 +147,7 @@ class BlockFetcher {
   // has fewer blocks after `entry`, but at least one, the function checks these blocks. For such
   // cursors, the operating system's own read-ahead fetches mapped blocks faster than requests for
   // single blocks.
-  bool ReadsOn(const IndexNode& leaf, uint32_t entry) const {
+  bool ReadsOn(const LoadedNode& leaf, uint32_t entry) const {
     constexpr uint32_t kBlocksInRow = 8;
     if (plan_ != BlockPlan::kSome) return false;
     const uint32_t end = std::min(leaf.num_entries(), entry + 1 + kBlocksInRow);
@@ -174,13 +174,13 @@ class BlockFetcher {
   // True if FetchBlock returns an error for the block before it reads the block.
   static bool TooLarge(const ReaderOptions& options, const BlockPointer& block);
   // True if FetchBlock should read the block alone.
-  bool IsAlone(const IndexNode& leaf, uint32_t entry, BlockAccess access) const {
+  bool IsAlone(const LoadedNode& leaf, uint32_t entry, BlockAccess access) const {
     return plan_ == BlockPlan::kInOrder ? access == BlockAccess::kSeek
                                         : wants_ && !wants_(leaf, entry);
   }
   // Adds blocks after the block of a leaf's entry to the plan, until the plan has its width.
   template <typename IsCached>
-  void AddBlocks(const ReaderOptions& options, const IndexNode& leaf, uint32_t entry,
+  void AddBlocks(const ReaderOptions& options, const LoadedNode& leaf, uint32_t entry,
                  const IsCached& is_cached) {
     has_all_planned_ = false;
     for (uint32_t next = entry; backward_ ? next-- > 0 : ++next < leaf.num_entries();) {

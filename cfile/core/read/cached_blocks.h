@@ -15,7 +15,7 @@
 #include "absl/hash/hash.h"
 #include "cfile/block_cache.h"
 #include "cfile/core/format/movable_block.h"
-#include "cfile/core/format/seek_index_slot.h"
+#include "cfile/core/read/seek_index_slot.h"
 #include "cfile/file_info.h"
 #include "encodings/core/bytes.h"
 

@@ -90,7 +90,7 @@ class FileCursor : protected BlockWalk {
   void ExpectBlocks(BlockPlan plan, Wants wants, BlockFetcher::Wants perhaps = nullptr) {
     fetcher_.Expect(
         plan,
-        [this, wants](const IndexNode& leaf, uint32_t entry) {
+        [this, wants](const LoadedNode& leaf, uint32_t entry) {
           return !by_ordinal() || wants(leaf, entry);
         },
         std::move(perhaps));

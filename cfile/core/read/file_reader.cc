@@ -99,12 +99,11 @@ absl::StatusOr<FetchedBlock> FileReader::FetchOnce(const BlockPointer& pointer,
   return FetchBlock(*source_, info_, pointer, options_.verify_checksums, max_size_bytes, buffer);
 }
 
-absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
-                                                                const BlockPointer& pointer,
-                                                                std::optional<IndexKeyForm> form,
-                                                                uint64_t first_block_offset) const {
+absl::StatusOr<std::unique_ptr<LoadedNode>> FileReader::LoadNode(
+    IndexKind kind, const BlockPointer& pointer, std::optional<IndexKeyForm> form,
+    uint64_t first_block_offset) const {
   BlockBuffer buffer;
-  auto node = [&]() -> absl::StatusOr<std::unique_ptr<IndexNode>> {
+  auto node = [&]() -> absl::StatusOr<std::unique_ptr<LoadedNode>> {
     CFILE_ASSIGN_OR_RETURN(const FetchedBlock block,
                            FetchOnce(pointer, options_.max_block_size_bytes, buffer));
     usage_.CountIndexNode();
@@ -113,27 +112,27 @@ absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
         options_.max_index_size_bytes - std::min(options_.max_index_size_bytes, taken);
     CFILE_ASSIGN_OR_RETURN(
         auto parsed, IndexNode::Parse(block.bytes, kind, form, pointer, first_block_offset, room));
-    if (const size_t needed = parsed->memory_usage_bytes(); needed > room)
+    if (const size_t needed = parsed.memory_usage_bytes(); needed > room)
       return AboveIndexRoom(needed, room);
     // Detects a node in the wrong place: a node that takes the place of its parent or the root
     // would describe only some of the blocks.
     const bool leftmost = first_block_offset == info_.header_size_bytes;
-    if (leftmost && parsed->leaf() && parsed->num_entries() > 0) {
-      const uint64_t first = parsed->entry_pointer(0).offset;
+    if (leftmost && parsed.leaf() && parsed.num_entries() > 0) {
+      const uint64_t first = parsed.entry_pointer(0).offset;
       if (first - first_block_offset >= kAlignment) {
         return encodings::DataLoss("the index's first block lies at offset ", first,
                                    ", expected the offset after the header, ", first_block_offset);
       }
     }
-    return parsed;
+    return std::make_unique<LoadedNode>(std::move(parsed));
   }();
   if (!node.ok()) return InBlock(node.status(), source_->name(), pointer);
   return node;
 }
 
-absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
+absl::StatusOr<const LoadedNode*> FileReader::IndexRoot(IndexKind kind) {
   auto& slot = roots_[static_cast<size_t>(kind)];
-  if (const IndexNode* root = slot.load(std::memory_order_acquire); root != nullptr) return root;
+  if (const LoadedNode* root = slot.load(std::memory_order_acquire); root != nullptr) return root;
   const auto& pointer =
       kind == IndexKind::kPositional ? info_.positional_index_root : info_.value_index_root;
   if (!pointer) {
@@ -146,16 +145,17 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
                               [&] { return LoadRoot(kind, *pointer); });
 }
 
-absl::StatusOr<const IndexNode*> FileReader::LoadRoot(IndexKind kind, const BlockPointer& pointer) {
+absl::StatusOr<const LoadedNode*> FileReader::LoadRoot(IndexKind kind,
+                                                       const BlockPointer& pointer) {
   auto& slot = roots_[static_cast<size_t>(kind)];
   // Another thread may have stored the root while this thread waited.
-  if (const IndexNode* root = slot.load(std::memory_order_acquire); root != nullptr) return root;
+  if (const LoadedNode* root = slot.load(std::memory_order_acquire); root != nullptr) return root;
   std::optional<IndexKeyForm> form = IndexKeyForm::kBytes;
   if (kind == IndexKind::kPositional && PolicyOf(info_.version).vint_ordinals) form.reset();
   auto loaded = LoadNode(kind, pointer, form, info_.header_size_bytes);
-  const IndexNode* kept = slot.load(std::memory_order_acquire);
+  const LoadedNode* kept = slot.load(std::memory_order_acquire);
   if (kept != nullptr) return kept;  // another thread was first, or there is no room left
-  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root, std::move(loaded));
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<LoadedNode> root, std::move(loaded));
   if (!slot.compare_exchange_strong(kept, root.get(), std::memory_order_acq_rel)) return kept;
   const size_t bytes = root->memory_usage_bytes();
   index_bytes_.fetch_add(bytes, std::memory_order_release);
@@ -163,22 +163,22 @@ absl::StatusOr<const IndexNode*> FileReader::LoadRoot(IndexKind kind, const Bloc
   return root.release();
 }
 
-absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const IndexNode& parent,
-                                                        uint32_t entry) {
-  if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
+absl::StatusOr<const LoadedNode*> FileReader::IndexChild(IndexKind kind, const LoadedNode& parent,
+                                                         uint32_t entry) {
+  if (const LoadedNode* child = parent.child(entry); child != nullptr) return child;
   if (in_memory()) return LoadChild(kind, parent, entry);
   return node_requests_.Share({&parent, entry}, [&] { return LoadChild(kind, parent, entry); });
 }
 
-absl::StatusOr<const IndexNode*> FileReader::LoadChild(IndexKind kind, const IndexNode& parent,
-                                                       uint32_t entry) {
+absl::StatusOr<const LoadedNode*> FileReader::LoadChild(IndexKind kind, const LoadedNode& parent,
+                                                        uint32_t entry) {
   // Another thread may have stored the child while this thread waited.
-  if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
+  if (const LoadedNode* child = parent.child(entry); child != nullptr) return child;
   const BlockPointer& pointer = parent.entry_pointer(entry);
   auto loaded = LoadNode(kind, pointer, parent.key_form(), parent.subtree_begin(entry));
   // Another thread may have stored the child first.
-  if (const IndexNode* kept = parent.child(entry); kept != nullptr) return kept;
-  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> child, std::move(loaded));
+  if (const LoadedNode* kept = parent.child(entry); kept != nullptr) return kept;
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<LoadedNode> child, std::move(loaded));
   const auto damaged = [&](const auto&... parts) {
     return InBlock(encodings::DataLoss(parts...), source_->name(), pointer);
   };
@@ -195,8 +195,8 @@ absl::StatusOr<const IndexNode*> FileReader::LoadChild(IndexKind kind, const Ind
     return damaged("the index node's first key is not the key of its parent's entry");
   }
   const size_t bytes = child->memory_usage_bytes();
-  const IndexNode* const offered = child.get();
-  const IndexNode* const kept = parent.SetChild(entry, std::move(child));
+  const LoadedNode* const offered = child.get();
+  const LoadedNode* const kept = parent.SetChild(entry, std::move(child));
   if (kept == offered) {
     index_bytes_.fetch_add(bytes, std::memory_order_release);
     usage_.AddMemory(bytes);
@@ -209,7 +209,7 @@ absl::Status FileReader::CheckNumValues() {
   for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
     const bool positional = kind == IndexKind::kPositional;
     if (!(positional ? info_.positional_index_root : info_.value_index_root)) continue;
-    CFILE_ASSIGN_OR_RETURN(const IndexNode* root, IndexRoot(kind));
+    CFILE_ASSIGN_OR_RETURN(const LoadedNode* root, IndexRoot(kind));
     if (root->num_entries() == 0) continue;
     return encodings::DataLoss(source_->name(), ": the footer says 0 rows, the ",
                                positional ? "positional" : "value", " index has blocks");
@@ -266,7 +266,7 @@ absl::StatusOr<FileStatistics> FileReader::ReadStatistics() const {
   return statistics;
 }
 
-absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, uint32_t entry,
+absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const LoadedNode& leaf, uint32_t entry,
                                                         BlockBuffer& buffer) const {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   // Bytes in memory do not change after they were verified. Bytes of other sources are verified
@@ -285,7 +285,7 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
   return block;
 }
 
-absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uint32_t entry,
+absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const LoadedNode& leaf, uint32_t entry,
                                                       BlockAccess access, BlockFetcher& fetcher,
                                                       BlockBuffer& buffer) {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
@@ -353,7 +353,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   return loaded;
 }
 
-FileReader::PlacedBlock FileReader::Prefetch(const IndexNode& leaf, uint32_t entry) const {
+FileReader::PlacedBlock FileReader::Prefetch(const LoadedNode& leaf, uint32_t entry) const {
   if (!in_memory() || !leaf.in_place(entry)) return {};
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   const bool has_checksum = format_.checksums && !format_.movable;
@@ -372,7 +372,7 @@ FileReader::PlacedBlock FileReader::Prefetch(const IndexNode& leaf, uint32_t ent
   return block;
 }
 
-absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t entry,
+absl::StatusOr<LoadedBlock> FileReader::LoadPart(const LoadedNode& leaf, uint32_t entry,
                                                  BlockBuffer& buffer) const {
   LoadedBlock loaded;
   const BlockPointer& pointer = leaf.entry_pointer(entry);
@@ -415,7 +415,7 @@ absl::Status FileReader::CheckPart(const BlockPointer& pointer, const LoadedBloc
   return InBlock(CheckParts(*block.head, block.bytes, begin, end), source_->name(), pointer);
 }
 
-void FileReader::BeginToLoad(const IndexNode& leaf, uint32_t entry, BlockAccess access,
+void FileReader::BeginToLoad(const LoadedNode& leaf, uint32_t entry, BlockAccess access,
                              BlockFetcher& fetcher, const BlockBuffer& buffer) const {
   CachedBlocks& cache = options_.block_cache->blocks();
   const auto is_cached = [&](const BlockPointer& block) {
@@ -425,7 +425,7 @@ void FileReader::BeginToLoad(const IndexNode& leaf, uint32_t entry, BlockAccess 
   fetcher.BeginToPrepare(*source_, options_, leaf, entry, access, is_cached, buffer);
 }
 
-absl::StatusOr<StoredBlock> FileReader::FetchStored(const IndexNode& leaf, uint32_t entry,
+absl::StatusOr<StoredBlock> FileReader::FetchStored(const LoadedNode& leaf, uint32_t entry,
                                                     BlockFetcher& fetcher,
                                                     BlockBuffer& buffer) const {
   const BlockPointer& pointer = leaf.entry_pointer(entry);

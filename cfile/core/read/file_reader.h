@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "cfile/core/format/index_node.h"
 #include "cfile/core/format/stored_block.h"
 #include "cfile/core/io/buffered_ends.h"
 #include "cfile/core/read/block_fetcher.h"
 #include "cfile/core/read/cached_blocks.h"
 #include "cfile/core/read/file_usage.h"
+#include "cfile/core/read/loaded_node.h"
 #include "cfile/core/read/shared_requests.h"
 #include "cfile/counters.h"
 #include "cfile/file_info.h"
@@ -76,9 +76,9 @@ class FileReader {
   // and parsed once and lives as long as this object. Threads that need the same node of a source
   // that is not in memory share one request. kFailedPrecondition: the file has no such index.
   // kDataLoss names the node.
-  absl::StatusOr<const IndexNode*> IndexRoot(IndexKind kind);
-  absl::StatusOr<const IndexNode*> IndexChild(IndexKind kind, const IndexNode& parent,
-                                              uint32_t entry);
+  absl::StatusOr<const LoadedNode*> IndexRoot(IndexKind kind);
+  absl::StatusOr<const LoadedNode*> IndexChild(IndexKind kind, const LoadedNode& parent,
+                                               uint32_t entry);
 
   // kDataLoss if the footer says 0 values but an index has data blocks. Reads the roots of the
   // indexes only in that case.
@@ -99,7 +99,7 @@ class FileReader {
 
   // Reads the data block of a leaf's entry, without the cache. Verifies the block's checksum unless
   // a previous read has verified it. Errors name the file and the block.
-  absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
+  absl::StatusOr<FetchedBlock> FetchDataBlock(const LoadedNode& leaf, uint32_t entry,
                                               BlockBuffer& buffer) const;
 
   // Reads the data block of a leaf's entry for a cursor. Uses the cache if the cache has the block.
@@ -111,7 +111,7 @@ class FileReader {
   // Threads that seek the same block share one request.
   // Threads that scan do not share requests. Take and SeekMany, which read several blocks at once,
   // do not share requests either. Errors name the file and the block.
-  absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
+  absl::StatusOr<LoadedBlock> LoadDataBlock(const LoadedNode& leaf, uint32_t entry,
                                             BlockAccess access, BlockFetcher& fetcher,
                                             BlockBuffer& buffer);
 
@@ -130,18 +130,18 @@ class FileReader {
   // Asks the CPU to fetch what a seek in this block reads first. Returns the block. With it, the
   // caller can make the next steps of the preparation (SeekIndex::PrefetchKeys). If the block is
   // not used in place, does nothing and returns a PlacedBlock without bytes.
-  PlacedBlock Prefetch(const IndexNode& leaf, uint32_t entry) const;
+  PlacedBlock Prefetch(const LoadedNode& leaf, uint32_t entry) const;
 
   // Begins to read in the background what LoadDataBlock will read with the same arguments.
   // Does nothing if the source cannot do this, or if the block is in memory already.
-  void BeginToLoad(const IndexNode& leaf, uint32_t entry, BlockAccess access, BlockFetcher& fetcher,
-                   const BlockBuffer& buffer) const;
+  void BeginToLoad(const LoadedNode& leaf, uint32_t entry, BlockAccess access,
+                   BlockFetcher& fetcher, const BlockBuffer& buffer) const;
 
   // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock), and
   // verifies all its checksums.
   // This function is meant for reading blocks in order.
   // Precondition: the file has movable blocks. Errors name the file and the block.
-  absl::StatusOr<StoredBlock> FetchStored(const IndexNode& leaf, uint32_t entry,
+  absl::StatusOr<StoredBlock> FetchStored(const LoadedNode& leaf, uint32_t entry,
                                           BlockFetcher& fetcher, BlockBuffer& buffer) const;
 
   // Keeps `index`, which was built for `block`, a result of LoadDataBlock for `pointer`. Returns
@@ -161,30 +161,30 @@ class FileReader {
                                          BlockBuffer& buffer) const;
   // Implements LoadDataBlock with kFewRows. Returns a block that is not in_part if the whole block
   // should be read.
-  absl::StatusOr<LoadedBlock> LoadPart(const IndexNode& leaf, uint32_t entry,
+  absl::StatusOr<LoadedBlock> LoadPart(const LoadedNode& leaf, uint32_t entry,
                                        BlockBuffer& buffer) const;
-  absl::StatusOr<const IndexNode*> LoadRoot(IndexKind kind, const BlockPointer& pointer);
-  absl::StatusOr<const IndexNode*> LoadChild(IndexKind kind, const IndexNode& parent,
-                                             uint32_t entry);
+  absl::StatusOr<const LoadedNode*> LoadRoot(IndexKind kind, const BlockPointer& pointer);
+  absl::StatusOr<const LoadedNode*> LoadChild(IndexKind kind, const LoadedNode& parent,
+                                              uint32_t entry);
   // Copies into the cache a block that was fetched into `buffer`. Returns the copy.
   std::shared_ptr<const ResidentBlock> KeepBlock(const FetchedBlock& fetched,
                                                  const CachedBlocks::Key& key, BlockBuffer& buffer);
-  absl::StatusOr<std::unique_ptr<IndexNode>> LoadNode(IndexKind kind, const BlockPointer& pointer,
-                                                      std::optional<IndexKeyForm> form,
-                                                      uint64_t first_block_offset) const;
+  absl::StatusOr<std::unique_ptr<LoadedNode>> LoadNode(IndexKind kind, const BlockPointer& pointer,
+                                                       std::optional<IndexKeyForm> form,
+                                                       uint64_t first_block_offset) const;
 
   const std::shared_ptr<const Source> source_;
   ReaderOptions options_;
   FileInfo info_;
   const BlockFormat format_;
-  std::atomic<const IndexNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
-  CachedBlocks::File cache_file_;                                // this file's name in the cache
+  std::atomic<const LoadedNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
+  CachedBlocks::File cache_file_;                                 // this file's name in the cache
   // The requests of all threads for nodes.
   // A node is checked against its parent's entry.
   // So the key of a request is the parent and this entry.
   // The key is not the node's offset: two entries of a damaged file may point to the same bytes.
   // For a root, the parent is null, and the entry is the kind of the index.
-  SharedRequests<std::pair<const IndexNode*, uint32_t>, absl::StatusOr<const IndexNode*>>
+  SharedRequests<std::pair<const LoadedNode*, uint32_t>, absl::StatusOr<const LoadedNode*>>
       node_requests_;
   // The requests for blocks. The key is the offset and the size of the block.
   SharedRequests<std::pair<uint64_t, uint32_t>,

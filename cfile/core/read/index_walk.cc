@@ -28,7 +28,7 @@ bool VisitFrom(FileReader& file, IndexKind kind, const VisitedNode& visited,
   const IndexVisit next = visit(visited);
   if (next == IndexVisit::kStop) return false;
   if (next == IndexVisit::kSkip || !visited.node.ok() || (*visited.node)->leaf()) return true;
-  const IndexNode& node = **visited.node;
+  const LoadedNode& node = **visited.node;
   const absl::Status depth_status = CheckIndexDepth(file, visited.depth + 1);
   for (uint32_t i = 0; i < node.num_entries(); ++i) {
     VisitedNode child{.pointer = node.entry_pointer(i), .depth = visited.depth + 1};
@@ -63,7 +63,7 @@ absl::Status IndexWalk::Descend(const Find& find) {
   while (!steps_.back().node->leaf()) {
     CFILE_RETURN_IF_ERROR(CheckIndexDepth(*file_, steps_.size()));
     const Step& parent = steps_.back();
-    CFILE_ASSIGN_OR_RETURN(const IndexNode* child,
+    CFILE_ASSIGN_OR_RETURN(const LoadedNode* child,
                            file_->IndexChild(kind_, *parent.node, parent.entry));
     steps_.push_back({child, find(*child)});
   }
@@ -73,7 +73,7 @@ absl::Status IndexWalk::Descend(const Find& find) {
 template <typename Find>
 absl::Status IndexWalk::Seek(const Find& find) {
   steps_.clear();
-  CFILE_ASSIGN_OR_RETURN(const IndexNode* root, file_->IndexRoot(kind_));
+  CFILE_ASSIGN_OR_RETURN(const LoadedNode* root, file_->IndexRoot(kind_));
   if (root->num_entries() == 0) return absl::OkStatus();
   steps_.push_back({root, find(*root)});
   absl::Status status = Descend(find);
@@ -82,11 +82,11 @@ absl::Status IndexWalk::Seek(const Find& find) {
 }
 
 absl::Status IndexWalk::SeekToOrdinal(uint64_t ordinal) {
-  return Seek([ordinal](const IndexNode& node) { return node.FindOrdinal(ordinal); });
+  return Seek([ordinal](const LoadedNode& node) { return node.FindOrdinal(ordinal); });
 }
 
 absl::Status IndexWalk::SeekToKey(std::string_view key) {
-  return Seek([key](const IndexNode& node) { return node.FindKey(key); });
+  return Seek([key](const LoadedNode& node) { return node.FindKey(key); });
 }
 
 absl::Status IndexWalk::Next() {
@@ -96,7 +96,7 @@ absl::Status IndexWalk::Next() {
   while (!steps_.empty() && ++steps_.back().entry == steps_.back().node->num_entries())
     steps_.pop_back();
   if (steps_.empty()) return absl::OkStatus();
-  absl::Status status = Descend([](const IndexNode&) { return uint32_t{0}; });
+  absl::Status status = Descend([](const LoadedNode&) { return uint32_t{0}; });
   if (!status.ok()) steps_.swap(before_);
   return status;
 }

@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/core/format/index_node.h"
 #include "cfile/core/read/file_reader.h"
+#include "cfile/core/read/loaded_node.h"
 
 namespace cfile::internal {
 
@@ -19,7 +19,7 @@ struct VisitedNode {
   size_t depth = 0;  // 0: the root
   // The node, or the error if it cannot be read. kOutOfRange: the depth of the index exceeds
   // max_index_depth; kDataLoss, among other reasons: the depth exceeds 1000.
-  absl::StatusOr<const IndexNode*> node = nullptr;
+  absl::StatusOr<const LoadedNode*> node = nullptr;
   // The rows below the node: [first_ordinal, end_ordinal). Exact in a positional index only.
   uint64_t first_ordinal = 0;
   uint64_t end_ordinal = 0;
@@ -59,13 +59,13 @@ class IndexWalk {
   bool at_last() const;
 
   // The leaf and its entry. Precondition: valid().
-  const IndexNode& leaf() const { return *steps_.back().node; }
+  const LoadedNode& leaf() const { return *steps_.back().node; }
   uint32_t entry() const { return steps_.back().entry; }
   const BlockPointer& pointer() const { return leaf().entry_pointer(entry()); }
 
   // Identifies a place in the tree. Valid as long as the file: a node is kept until then.
   struct LeafEntry {
-    const IndexNode* leaf = nullptr;
+    const LoadedNode* leaf = nullptr;
     uint32_t entry = 0;
     bool operator==(const LeafEntry&) const = default;
   };
@@ -80,7 +80,7 @@ class IndexWalk {
 
  private:
   struct Step {
-    const IndexNode* node;
+    const LoadedNode* node;
     uint32_t entry;
   };
   template <typename Find>

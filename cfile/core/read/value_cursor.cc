@@ -63,7 +63,7 @@ absl::Status ValueCursor::SeekMany(encodings::ValueSpan keys, std::span<KeyPosit
   for (size_t i = 0; i < keys.count; ++i) {
     if (!IsKey(Key(KeyAt(keys.data, i)))) return NotAKey();
   }
-  fetcher_.Expect(BlockPlan::kSome, [this](const IndexNode& leaf, uint32_t entry) {
+  fetcher_.Expect(BlockPlan::kSome, [this](const LoadedNode& leaf, uint32_t entry) {
     const uint64_t offset = leaf.entry_pointer(entry).offset;
     const auto found = std::lower_bound(order_.begin(), order_.end(), offset << kKeyNumberBits);
     return found != order_.end() && *found >> kKeyNumberBits == offset;
@@ -225,7 +225,7 @@ absl::Status ValueCursor::Take(std::span<const uint64_t> ordinals, OwnedValues& 
     if (ordinal >= num_rows()) return OutOfRange(ordinal);
   }
   out.Reset(ordinals.size());
-  ExpectBlocks(BlockPlan::kSome, [this](const IndexNode& leaf, uint32_t entry) {
+  ExpectBlocks(BlockPlan::kSome, [this](const LoadedNode& leaf, uint32_t entry) {
     return HasRowOf(order_, 32, leaf, entry);
   });
   absl::Status status = SeekingToAnyRow([&] {
@@ -240,7 +240,7 @@ absl::Status ValueCursor::Take(std::span<const uint64_t> ordinals, OwnedValues& 
 }
 
 void ValueCursor::ExpectRange() {
-  ExpectBlocks(BlockPlan::kInOrder, [this](const IndexNode& leaf, uint32_t entry) {
+  ExpectBlocks(BlockPlan::kInOrder, [this](const LoadedNode& leaf, uint32_t entry) {
     return HasRowOf(range_, leaf, entry);
   });
 }

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "cfile/core/format/index_node.h"
 #include "cfile/core/read/index_walk.h"
+#include "cfile/core/read/loaded_node.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -19,8 +19,8 @@ FileRegion RegionAt(RegionKind kind, const BlockPointer& pointer) {
 // The nodes of one index.
 struct Tree {
   std::vector<FileRegion> nodes;
-  std::vector<const IndexNode*> leaves;  // in key order; they belong to the FileReader
-  std::vector<Damage> damages;           // nodes that cannot be read
+  std::vector<const LoadedNode*> leaves;  // in key order; they belong to the FileReader
+  std::vector<Damage> damages;            // nodes that cannot be read
 };
 
 Tree WalkTree(FileReader& file, IndexKind kind) {
@@ -49,10 +49,10 @@ Tree WalkTree(FileReader& file, IndexKind kind) {
 // regions that the caller adds.
 std::vector<FileRegion> BlocksOf(const Tree& tree, bool positional, size_t others) {
   size_t num_blocks = 0;
-  for (const IndexNode* leaf : tree.leaves) num_blocks += leaf->num_entries();
+  for (const LoadedNode* leaf : tree.leaves) num_blocks += leaf->num_entries();
   std::vector<FileRegion> blocks;
   blocks.reserve(num_blocks + others);
-  for (const IndexNode* leaf : tree.leaves) {
+  for (const LoadedNode* leaf : tree.leaves) {
     for (uint32_t i = 0; i < leaf->num_entries(); ++i) {
       FileRegion block = RegionAt(RegionKind::kDataBlock, leaf->entry_pointer(i));
       block.index = blocks.size();

@@ -21,8 +21,8 @@ namespace cfile {
 namespace {
 
 using internal::FileReader;
-using internal::IndexNode;
 using internal::IndexWalk;
+using internal::LoadedNode;
 
 // Implements VisitBlocks.
 class BlockVisitor : internal::BlockWalk {
@@ -125,7 +125,7 @@ absl::Status VisitIndex(const Reader& reader, IndexKind kind,
       *internal::ReaderAccess::File(reader), kind, [&](const internal::VisitedNode& visited) {
         status = visited.node.status();
         if (!status.ok()) return internal::IndexVisit::kStop;
-        const IndexNode& node = **visited.node;
+        const LoadedNode& node = **visited.node;
         IndexNodeInfo info{.pointer = node.pointer(),
                            .depth = static_cast<uint32_t>(visited.depth),
                            .leaf = node.leaf()};

@@ -79,7 +79,7 @@ class Verifier {
                std::max(visited.end_ordinal, first + 1) - 1);
         return internal::IndexVisit::kSkip;
       }
-      const internal::IndexNode& node = **visited.node;
+      const internal::LoadedNode& node = **visited.node;
       ++report_.index_nodes;
       for (uint32_t i = 0; node.leaf() && i < node.num_entries(); ++i) {
         const bool positional = kind == IndexKind::kPositional;

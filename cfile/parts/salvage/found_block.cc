@@ -114,7 +114,7 @@ FoundBlock BlockJudge::Judge(const BlockPointer& pointer, std::span<const uint8_
                                      info().header_size_bytes);
   // When any ordinal is acceptable, test for an index node first: its checks are stronger. A node
   // without entries does not count, because a block of PLAIN values may end like one.
-  if (!expected.exact && node.ok() && (*node)->num_entries() > 0) {
+  if (!expected.exact && node.ok() && node->num_entries() > 0) {
     found.kind = Kind::kIndexNode;
     return found;
   }

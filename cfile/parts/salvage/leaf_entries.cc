@@ -23,7 +23,7 @@ LeafEntries ReadIndex(FileReader& file, IndexKind kind,
       lose(visited.pointer, status);
       return IndexVisit::kSkip;
     }
-    const IndexNode& node = **visited.node;
+    const LoadedNode& node = **visited.node;
     for (uint32_t i = 0; node.leaf() && i < node.num_entries(); ++i) {
       LeafEntry& entry = found.entries.emplace_back();
       entry.pointer = node.entry_pointer(i);

@@ -107,7 +107,7 @@ class ConditionRows : protected FileCursor {
  protected:
   ConditionRows(const std::shared_ptr<FileReader>& file, RowBlock& block)
       : FileCursor(file, block) {
-    fetcher_.Expect(BlockPlan::kMaybeSome, [this](const IndexNode& leaf, uint32_t entry) {
+    fetcher_.Expect(BlockPlan::kMaybeSome, [this](const LoadedNode& leaf, uint32_t entry) {
       if (!by_ordinal()) return expected_.end > 0;
       return HasRowOf(expected_, leaf, entry) &&
              std::any_of(judges_.begin(), judges_.end(), [&](const PredicateJudge* judge) {

@@ -64,12 +64,14 @@ class BlockRows : public RowReader, protected FileCursor {
     expected_.count = num_rows();
     ExpectBlocks(
         BlockPlan::kInOrder,
-        [this](const IndexNode& leaf, uint32_t entry) {
+        [this](const LoadedNode& leaf, uint32_t entry) {
           return expected_.rows == nullptr
                      ? HasRowOf({expected_.first, expected_.first + expected_.count}, leaf, entry)
                      : HasRowOf({expected_.rows, expected_.count}, 0, leaf, entry);
         },
-        [this](const IndexNode& leaf, uint32_t entry) { return HasRowOf(possible_, leaf, entry); });
+        [this](const LoadedNode& leaf, uint32_t entry) {
+          return HasRowOf(possible_, leaf, entry);
+        });
   }
 
   void Expect(const ChosenRows& rows, const OrdinalRange& possible, const ReadAhead& ahead,

@@ -46,7 +46,7 @@ class BlockScan final : public ValueScan, BlockWalk {
       : BlockWalk(file, block_),
         block_(file->info().type, std::move(decoding)),
         judge_(std::move(matcher)) {
-    fetcher_.Expect(BlockPlan::kInOrder, [this](const IndexNode& leaf, uint32_t entry) {
+    fetcher_.Expect(BlockPlan::kInOrder, [this](const LoadedNode& leaf, uint32_t entry) {
       if (!positional_) return true;
       const uint64_t first = leaf.ordinal(entry);
       return first < end_ && judge_.Judge(first).verdict != Verdict::kNone;

@@ -1,0 +1,70 @@
+// An index node with what a reader has found out about its entries.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "cfile/core/format/index_node.h"
+#include "cfile/core/read/seek_index_slot.h"
+
+namespace cfile::internal {
+
+// A node of an open file, which cursors share. What the node says is immutable. For each entry of
+// an inner node, it keeps the child; for each entry of a leaf, the seek index of the block and
+// whether the block's checksum was verified. Thread-safe.
+class LoadedNode : public IndexNode {
+ public:
+  explicit LoadedNode(IndexNode node);
+  ~LoadedNode();
+  LoadedNode(const LoadedNode&) = delete;
+  LoadedNode& operator=(const LoadedNode&) = delete;
+
+  // The child that SetChild stored for entry i, or nullptr.
+  const LoadedNode* child(uint32_t i) const { return children_[i].load(std::memory_order_acquire); }
+  // Stores `child` for entry i unless another thread has stored one. Returns the stored child.
+  const LoadedNode* SetChild(uint32_t i, std::unique_ptr<LoadedNode> child) const;
+
+  // The place for the seek index of entry i's block.
+  SeekIndexSlot& seek_index(uint32_t i) const { return seek_indexes_[i]; }
+
+  // True if the checksum of entry i's whole block was verified before.
+  bool verified(uint32_t i) const { return Reads(i) >= kVerified; }
+  // True if the block was verified and is used in place, in the memory of the source.
+  bool in_place(uint32_t i) const { return Reads(i) == kInPlace; }
+  void SetVerified(uint32_t i, bool in_place) const {
+    SetReads(i, in_place ? kInPlace : kVerified);
+  }
+  // The first kMostPartReads reads of entry i's block may read and verify only a part of the block.
+  // Each of them verifies its part again. So later reads read the whole block, which is verified
+  // only once. If several threads call CountPartRead at the same time, it may count only one of the
+  // calls.
+  bool MayReadPart(uint32_t i) const { return Reads(i) < kMostPartReads; }
+  void CountPartRead(uint32_t i) const {
+    const uint8_t reads = Reads(i);
+    if (reads < kMostPartReads) SetReads(i, reads + 1);
+  }
+  // From now on, MayReadPart returns false for entry i.
+  void StopPartReads(uint32_t i) const {
+    if (MayReadPart(i)) SetReads(i, kMostPartReads);
+  }
+
+ private:
+  // An element of reads_ is the number of times that only a part of the entry's block was read.
+  // After the checksum of the whole block was verified, it is kInPlace or kVerified.
+  static constexpr uint8_t kMostPartReads = 4;
+  static constexpr uint8_t kVerified = 254;
+  static constexpr uint8_t kInPlace = 255;
+  uint8_t Reads(uint32_t i) const { return reads_[i].load(std::memory_order_relaxed); }
+  void SetReads(uint32_t i, int reads) const {
+    reads_[i].store(static_cast<uint8_t>(reads), std::memory_order_relaxed);
+  }
+
+  // Of an inner node. The node owns its children.
+  std::unique_ptr<std::atomic<const LoadedNode*>[]> children_;
+  // Of a leaf.
+  std::unique_ptr<std::atomic<uint8_t>[]> reads_;
+  std::unique_ptr<SeekIndexSlot[]> seek_indexes_;
+};
+
+}  // namespace cfile::internal
