@@ -79,6 +79,10 @@ class Opened:
     num_rows: int
     columns: list[ColumnInfo]
     fields: list[str]  # the top-level fields of the rows: names of columns, or of groups of a table of nested records
+    snapshot: bytes | None  # of a table that open_table has opened: what describes it, for a second call
+    origin: tuple[Any, ...]  # how to open it again; opening.py sets it
+    def close(self) -> None:
+        """Closes the files when calls and streams that use them have ended. All other methods then raise ValueError."""
     def stream(self, *, columns: Sequence[str] | None = None, where: Filter | None = None, begin: int = 0, end: int | None = None,
                limit: int | None = None, reverse: bool = False, max_batch_rows: int = 65536, string_views: bool = False,
                dictionaries: bool = True, dictionary_views: bool = False, column_only: bool = False) -> Stream:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from . import preview
 from .optional import Lazy
-from .rows import Rows
+from .rows import OpenRows
 from .selection import KeyPosition, Selection, single_ordinal
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ _PLAIN: dict[str, type[Any]] = {"bool": bool, "double": float, "string": str, "v
 _PLAIN |= {f"{sign}int{bits}": int for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
-class Column(Rows):
+class Column(OpenRows):
     """A column. It is a file that cfile.open has opened, or a column of a table.
 
     >>> path = tmp / "names.cfile"

@@ -1,6 +1,7 @@
 """Opens files and tables: by path, by URL, or from an object of Python."""
 from __future__ import annotations
 
+import copyreg
 import os
 
 from . import _native
@@ -16,6 +17,16 @@ if TYPE_CHECKING:
 
 def opened(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None, **options: Any) -> _native.Opened:
     """Opens what `open` opens, for the modules of this package. `options`: those of the native module."""
+    path = local_path(source, filesystem)
+    again = source if path is None else os.path.abspath(path)
+    # A table opens files later, when the process may have another working directory.
+    found = _opened(again if path is not None and os.path.isdir(path) else source, filesystem, storage_options, options)
+    options.pop("snapshot", None)
+    found.origin = again, filesystem, storage_options, options
+    return found
+
+
+def _opened(source: Any, filesystem: Any, storage_options: Mapping[str, Any] | None, options: dict[str, Any]) -> _native.Opened:
     if filesystem is None and (storage_options or is_url(source)):
         location = located(source, storage_options)
         assert not isinstance(location, str)  # only URLs have options
@@ -28,6 +39,17 @@ def opened(source: Any, *, filesystem: Any = None, storage_options: Mapping[str,
     if isinstance(files, ranges.TableFiles):
         return _native.open_objects(files, **options)
     return _native.open_object(files, **options)
+
+
+def _again(origin: tuple[Any, ...], snapshot: bytes | None) -> _native.Opened:
+    source, filesystem, storage_options, options = origin
+    if snapshot is not None:
+        options = {**options, "snapshot": snapshot}
+    return opened(source, filesystem=filesystem, storage_options=storage_options, **options)
+
+
+# What was opened is pickled as its path, its options without passwords, and the snapshot of a table: its parts.
+copyreg.pickle(_native.Opened, lambda found: (_again, (found.origin, found.snapshot)))
 
 
 def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None, verify_checksums: bool = True,
@@ -57,6 +79,9 @@ def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, A
 
     NotFoundError: there is nothing at this path. DataError: it is damaged, or is no file or table. Exceptions of an object's methods
     come through. Local files are read with pread: if a file shrinks meanwhile, an exception is raised.
+
+    The result closes its files with close(), or at the end of a `with` block. It can be pickled, if `source` can be: the copy has the
+    rows of this moment, or raises ConflictError if `cfile.collect_garbage` has removed their files.
 
     >>> path = tmp / "numbers.cfile"
     >>> cfile.write(path, pyarrow.array([3, 5, 8]))

@@ -1,6 +1,8 @@
 """Text and HTML that show a table or a column: names, types and the first rows."""
 from __future__ import annotations
 
+import os
+
 from .optional import Lazy
 
 TYPE_CHECKING = False
@@ -67,11 +69,16 @@ def _head(table: Table) -> str:
     return f"{len(table):,} rows, {len(table._leaves)} columns, {size_text(info['size_bytes'])}{parts}{key}"
 
 
+def _path(name: str) -> str:
+    """A path below the working directory begins there."""
+    return name.removeprefix(os.getcwd() + os.sep)
+
+
 def table_text(table: Table, name: str) -> str:
     """The text of repr."""
     columns, more = _shown(table)
     cells = [[column.name, column.type, *_first(column)] for column in columns]
-    lines = [f"Table {name}: {_head(table)}"]
+    lines = [f"Table {_path(name)}: {_head(table)}"]
     if cells:
         lines.append(_aligned(list(zip(*cells))))
     if len(table) > _MOST_ROWS:
@@ -83,7 +90,7 @@ def table_text(table: Table, name: str) -> str:
 
 def column_text(column: Column, name: str) -> str:
     """The text of repr."""
-    where = name if column.name == "value" else f"{column.name} of {name}"
+    where = name if column.name == "value" else f"{column.name} of {_path(name)}"
     rest = ["…"] if len(column) > _MOST_ROWS else []
     return f"Column {where}: {column.type}, {len(column):,} rows\n[{', '.join(_first(column) + rest)}]"
 

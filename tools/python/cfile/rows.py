@@ -7,9 +7,15 @@ from .optional import need
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
+    from typing import Any, Self
 
     from . import _native
+    from .selection import Selection
+
+
+def _read_all(stream: Any) -> Any:
+    # pyarrow.table(stream) would import pandas, which takes half a second.
+    return need("pyarrow", "to_arrow").RecordBatchReader.from_stream(stream).read_all()
 
 
 class Rows:
@@ -70,7 +76,7 @@ class Rows:
         dictionaries: if True, columns whose file has a dictionary become dictionary arrays, which is faster.
         """
         arrow = need("pyarrow", "to_arrow")
-        return self._consumed(arrow.chunked_array if self._column_only else arrow.table, dictionaries=dictionaries)
+        return self._consumed(arrow.chunked_array if self._column_only else _read_all, dictionaries=dictionaries)
 
     def to_pandas(self, **options: Any) -> Any:
         """Reads all rows. Returns a pandas.DataFrame; for a column, a pandas.Series.
@@ -103,3 +109,30 @@ class Rows:
         """Reads all rows. Returns a list of values for a column, else a list of dicts."""
         rows: list[Any] = self.to_arrow().to_pylist()
         return rows
+
+
+class OpenRows(Rows):
+    """Rows of a file or a table that is open."""
+
+    __slots__ = ()
+    _opened: _native.Opened
+
+    def close(self) -> None:
+        """Closes the files, for everything that was made from the same call of `cfile.open`. Later calls raise ValueError.
+
+        Streams that were begun go on, and close the files at their end.
+        """
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _all(self) -> Selection:
+        raise NotImplementedError
+
+    def head(self, count: int = 5) -> Selection:
+        """The first rows, at most `count`."""
+        return self._all()._head(count)

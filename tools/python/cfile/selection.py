@@ -7,7 +7,7 @@ from contextlib import suppress
 from . import restoring
 from .condition import Condition
 from .errors import ArgumentError
-from .rows import Rows
+from .rows import OpenRows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class KeyPosition(int):
     __radd__ = __add__
 
 
-class Selection(Rows):
+class Selection(OpenRows):
     """Rows of a table or of a column, and columns of these rows. Immutable. Nothing is read before a method asks for it.
 
     The selection knows the table as it was when it was opened.
@@ -122,6 +122,18 @@ class Selection(Rows):
                                "limit": self._limit, "reverse": self._reverse, "ordinals": self._ordinals}
         columns = changes.pop("columns", self._columns)
         return Selection(self._opened, columns, **{**now, **changes})
+
+    def _all(self) -> Selection:
+        return self
+
+    def _head(self, count: int) -> Selection:
+        if count < 0:
+            raise ValueError(f"head: expected a number of rows, found {count}")
+        if self._is_range:
+            return self[:count]
+        if self._ordinals is not None:
+            return self._changed(ordinals=self._ordinals[:count])
+        return self._changed(limit=count if self._limit is None else min(count, self._limit))
 
     def _stream(self, **options: Any) -> _native.Stream:
         # A file has one column, which needs no name.

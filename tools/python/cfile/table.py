@@ -5,7 +5,7 @@ from . import preview
 from .column import Column
 from .errors import ArgumentError
 from .optional import Lazy, need
-from .rows import Rows
+from .rows import OpenRows
 from .selection import KeyPosition, Selection, single_ordinal
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ else:
     values = Lazy("cfile.values")
 
 
-class Table(Rows):
+class Table(OpenRows):
     """An open table, with the rows that it had when it was opened.
 
     >>> path = tmp / "towns"

@@ -1,8 +1,10 @@
 """Writes files and tables."""
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
+from collections.abc import Iterator
 
 from . import _native, restoring
 from .errors import ArgumentError
@@ -43,6 +45,24 @@ def _is_of(data: Any, package: str) -> bool:
     return any(base.__module__.partition(".")[0] == package for base in type(data).__mro__)
 
 
+def _arrow_data(data: Any) -> Any:
+    """Returns what has an Arrow stream for data that needs a call before it has one; all other data as they are."""
+    if _is_of(data, "polars") and hasattr(data, "collect"):
+        return data.collect(engine="streaming")  # a LazyFrame
+    if isinstance(data, dict):
+        return need("pyarrow", "writing a dict").table(data)
+    if _is_of(data, "pyarrow") and hasattr(data, "scanner"):
+        data = data.scanner()  # a Dataset
+    if _is_of(data, "pyarrow") and hasattr(data, "to_reader") and not hasattr(data, "__arrow_c_stream__"):
+        return data.to_reader()  # a Scanner
+    if isinstance(data, (list, tuple, Iterator)) and not hasattr(data, "__arrow_c_stream__"):
+        batches = iter(data)
+        first: Any = next(batches, None)
+        if hasattr(first, "schema"):
+            return need("pyarrow", "writing batches").RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
+    return data
+
+
 class Data:
     """What is written: a stream, its type, and what restoring.py keeps of it.
 
@@ -52,12 +72,13 @@ class Data:
 
     def __init__(self, data: Any, fields: Collection[str] | None = None) -> None:
         self.metadata: dict[str, str] = {}
+        data = _arrow_data(data)
         if _is_of(data, "pandas"):
             data = self._of_pandas(data)
         elif not hasattr(data, "__arrow_c_stream__"):
             if not hasattr(data, "__arrow_c_array__"):
-                raise TypeError(f"expected an object with __arrow_c_stream__, or a DataFrame or Series of pandas, "
-                                f"got {type(data).__name__}")
+                raise TypeError(f"expected an object with __arrow_c_stream__, a DataFrame or Series of pandas, a LazyFrame of Polars, a "
+                                f"dict of columns, or batches, got {type(data).__name__}")
             arrow = need("pyarrow", "writing a single array")
             array = arrow.array(data)
             data = arrow.Table.from_batches([arrow.RecordBatch.from_struct_array(array)]) \
@@ -115,7 +136,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     """Writes data into a new table, or into a file if the data is one array.
 
     path: a path, or an s3:// URL.
-    data: any object with __arrow_c_stream__, for example of pyarrow, Polars, DuckDB or this package; or a DataFrame or Series of pandas.
+    data: any object with __arrow_c_stream__, for example of pyarrow, Polars, DuckDB or this package; a DataFrame or Series of pandas; a
+        LazyFrame of Polars; a Dataset or Scanner of pyarrow; a dict of columns; or record batches, in a list or from a generator.
         The labels of a DataFrame become a column, unless they are numbers of rows from 0.
         The rows may need more memory than there is: they are written as they come.
     sorted_by: sorts the rows by these columns, so that they can be searched by key; nulls come first. Rows with equal keys keep

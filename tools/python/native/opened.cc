@@ -18,13 +18,31 @@ cfile::Schema SchemaOfFile(const cfile::FileInfo& info) {
 }  // namespace
 
 Opened::Opened(cfile::Reader file, std::string name)
-    : opened_(std::move(file)),
+    : is_table_(false),
       name_(std::move(name)),
-      schema_(SchemaOfFile(this->file().info())) {}
+      schema_(SchemaOfFile(file.info())),
+      num_rows_(file.num_rows()),
+      opened_(std::make_shared<const FileOrTable>(std::move(file))) {}
 Opened::Opened(cfile::TableReader table, std::string name)
-    : opened_(std::move(table)), name_(std::move(name)), schema_(this->table().schema()) {}
+    : is_table_(true),
+      name_(std::move(name)),
+      schema_(table.schema()),
+      num_rows_(table.num_rows()),
+      opened_(std::make_shared<const FileOrTable>(std::move(table))) {}
 
-uint64_t Opened::num_rows() const { return is_table() ? table().num_rows() : file().num_rows(); }
+std::shared_ptr<const FileOrTable> Opened::Held() const {
+  const std::lock_guard lock(mutex_);
+  if (opened_ == nullptr) throw nb::value_error((name_ + " was closed").c_str());
+  return opened_;
+}
+
+void Opened::Close() {
+  std::shared_ptr<const FileOrTable> opened;
+  std::map<size_t, std::vector<std::unique_ptr<ColumnCursor>>> cursors;
+  const std::lock_guard lock(mutex_);
+  opened.swap(opened_);
+  cursors.swap(cursors_);
+}
 
 size_t Opened::Position(const std::string& column) const {
   if (!is_table()) return 0;
@@ -33,6 +51,7 @@ size_t Opened::Position(const std::string& column) const {
 }
 
 Opened::Borrowed::Borrowed(const Opened& opened, size_t column) : opened_(opened), column_(column) {
+  const auto held = opened.Held();
   {
     const std::lock_guard lock(opened.mutex_);
     auto& cursors = opened.cursors_[column];
@@ -41,12 +60,13 @@ Opened::Borrowed::Borrowed(const Opened& opened, size_t column) : opened_(opened
       cursors.pop_back();
     }
   }
-  if (cursor_ == nullptr) cursor_ = NewColumnCursor(opened.opened_, opened.schema_, column);
+  if (cursor_ == nullptr) cursor_ = NewColumnCursor(*held, opened.schema_, column);
 }
 
 Opened::Borrowed::~Borrowed() {
   constexpr size_t kMostCursors = 4;
   const std::lock_guard lock(opened_.mutex_);
+  if (opened_.opened_ == nullptr) return;
   auto& cursors = opened_.cursors_[column_];
   if (cursors.size() < kMostCursors) cursors.push_back(std::move(cursor_));
 }

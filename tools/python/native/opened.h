@@ -25,12 +25,18 @@ class Opened {
   Opened(cfile::Reader file, std::string name);
   Opened(cfile::TableReader table, std::string name);
 
-  bool is_table() const { return std::holds_alternative<cfile::TableReader>(opened_); }
-  const cfile::Reader& file() const { return std::get<cfile::Reader>(opened_); }
-  const cfile::TableReader& table() const { return std::get<cfile::TableReader>(opened_); }
+  bool is_table() const { return is_table_; }
+  // ValueError: Close was called.
+  cfile::Reader file() const { return std::get<cfile::Reader>(*Held()); }
+  cfile::TableReader table() const { return std::get<cfile::TableReader>(*Held()); }
   const std::string& name() const { return name_; }
+  // For opening.py: how to open the file or the table again, and a table's snapshot.
+  nb::object origin = nb::none();
+  nb::object snapshot = nb::none();
+  // Closes the files when the calls and the streams that use them have ended.
+  void Close();
   const cfile::Schema& schema() const { return schema_; }
-  uint64_t num_rows() const;
+  uint64_t num_rows() const { return num_rows_; }
 
   // The position of a column. KeyError: there is no such column. For a file, any name is its
   // column.
@@ -57,10 +63,14 @@ class Opened {
     std::unique_ptr<ColumnCursor> cursor_;
   };
 
-  const FileOrTable opened_;
+  std::shared_ptr<const FileOrTable> Held() const;
+
+  const bool is_table_;
   const std::string name_;
   const cfile::Schema schema_;
-  mutable std::mutex mutex_;
+  const uint64_t num_rows_;
+  mutable std::mutex mutex_;                   // of the members below
+  std::shared_ptr<const FileOrTable> opened_;  // null after Close
   // Cursors that no thread uses now, at most a few for each column.
   mutable std::map<size_t, std::vector<std::unique_ptr<ColumnCursor>>> cursors_;
 };

@@ -175,11 +175,41 @@ std::unique_ptr<Opened> OpenTable(const std::shared_ptr<cfile::Storage>& storage
   return std::make_unique<Opened>(std::move(table), storage->name());
 }
 
+// Opens a table as it is in `snapshot`, or as it is now.
+std::unique_ptr<Opened> OpenTableAt(const Location& path, const cfile::ReaderOptions& options,
+                                    std::optional<nb::bytes> snapshot) {
+  std::shared_ptr<cfile::Storage> storage = path.Storage();
+  if (!snapshot) {
+    // Errors have a better text if the table is opened without a snapshot.
+    const auto bytes = WithoutLock([&]() -> absl::StatusOr<std::optional<std::string>> {
+      auto read = ReadSnapshot(*storage);
+      if (!read.ok()) return std::nullopt;
+      return *std::move(read);
+    });
+    if (bytes) snapshot = nb::bytes(bytes->data(), bytes->size());
+  }
+  if (snapshot) {
+    storage = NewSnapshotStorage(std::move(storage), {snapshot->c_str(), snapshot->size()});
+  }
+  auto opened = OpenTable(storage, options);
+  if (snapshot) opened->snapshot = *snapshot;
+  return opened;
+}
+
 }  // namespace
 
 void AddReading(nb::module_& module) {
   using nb::arg;
   nb::class_<Opened>(module, "Opened")
+      .def_rw("origin", &Opened::origin)
+      .def_rw("snapshot", &Opened::snapshot)
+      .def("close",
+           [](Opened& opened) {
+             WithoutLock([&] {
+               opened.Close();
+               return absl::OkStatus();
+             });
+           })
       .def_prop_ro("is_table", &Opened::is_table)
       .def_prop_ro("name", &Opened::name)
       .def_prop_ro("num_rows", &Opened::num_rows)
@@ -302,12 +332,7 @@ void AddReading(nb::module_& module) {
       "open_table",
       [](const Location& path, bool verify, Cache cache_size_bytes,
          const std::optional<nb::bytes>& snapshot) {
-        auto storage = path.Storage();
-        if (snapshot) {
-          storage = NewSnapshotStorage(std::move(storage),
-                                       std::string(snapshot->c_str(), snapshot->size()));
-        }
-        return OpenTable(storage, Options(verify, cache_size_bytes));
+        return OpenTableAt(path, Options(verify, cache_size_bytes), snapshot);
       },
       arg("path"), nb::kw_only(), checksums, cache, arg("snapshot") = nb::none());
   module.def("read_snapshot", [](const Location& path) {
