@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -26,8 +27,15 @@ constexpr char kHelpText[] = "Print this help";
 // prints otherwise. On a terminal, wraps the texts at the width of the terminal.
 class HelpFormatter final : public CLI::Formatter {
  public:
-  explicit HelpFormatter(const Command& tool) : usage_(tool.usage) {
+  // `limits`: the help has only the options with the heading kLimitsGroup; otherwise all others.
+  HelpFormatter(const Command& tool, bool limits) : usage_(tool.usage), limits_(limits) {
     column_width(tool.help_column);
+  }
+
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
+    if ((group == kLimitsGroup) != limits_) return "";
+    return Formatter::make_group(std::move(group), is_positional, std::move(options));
   }
 
   std::string make_usage(const CLI::App* app, std::string name) const override {
@@ -84,6 +92,7 @@ class HelpFormatter final : public CLI::Formatter {
   }
 
   const std::string usage_;
+  const bool limits_;
 };
 
 CLI::Option* DeclareOption(const Option& option, CLI::App& app) {
@@ -119,18 +128,143 @@ CLI::Option* DeclareOption(const Option& option, CLI::App& app) {
 }
 
 void Declare(const Command& command, CLI::App& app) {
-  for (const Option& option : command.options) DeclareOption(option, app);
+  std::vector<CLI::Option*> declared;
+  for (const Option& option : command.options) declared.push_back(DeclareOption(option, app));
+  auto next = declared.begin();
   for (const Option& option : command.options) {
-    for (const std::string& other : option.excludes) {
-      app.get_option(option.name)->excludes(app.get_option(other));
-    }
-    if (!option.needs.empty()) app.get_option(option.name)->needs(app.get_option(option.needs));
+    for (const std::string& other : option.excludes) (*next)->excludes(app.get_option(other));
+    if (!option.needs.empty()) (*next)->needs(app.get_option(option.needs));
+    ++next;
   }
   if (!command.footer.empty()) app.footer(command.footer);
   if (!command.subcommands.empty()) app.require_subcommand(command.needs_subcommand ? 1 : 0, 1);
   for (const Command& each : command.subcommands) {
     Declare(each, *app.add_subcommand(each.name, each.description));
   }
+}
+
+std::vector<std::string> NamesOf(const Option& option) { return absl::StrSplit(option.name, ','); }
+
+// The option of `command` or `tool` that `argument` names; null if there is none.
+const Option* FindOption(std::string_view argument, const Command& tool, const Command* command) {
+  const std::string name(argument.substr(0, argument.find('=')));
+  for (const Command* const place : {command, &tool}) {
+    if (place == nullptr) continue;
+    for (const Option& option : place->options) {
+      const std::vector<std::string> names = NamesOf(option);
+      if (std::find(names.begin(), names.end(), name) != names.end()) return &option;
+    }
+  }
+  return nullptr;
+}
+
+// The indexes of the arguments from `begin` on that are no options and no texts of options.
+std::vector<size_t> PlacesOf(const std::vector<std::string>& arguments, size_t begin,
+                             const Command& tool, const Command* command) {
+  const bool takes_dashes =
+      command != nullptr && std::any_of(command->options.begin(), command->options.end(),
+                                        [](const Option& option) { return option.takes_dashes; });
+  std::vector<size_t> places;
+  bool only_places = false;
+  for (size_t i = begin; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (only_places || !argument.starts_with('-') || argument == "-") {
+      places.push_back(i);
+    } else if (argument == "--") {
+      only_places = true;
+    } else if (const Option* const option = FindOption(argument, tool, command)) {
+      const bool flag = std::holds_alternative<bool*>(option->target) ||
+                        std::holds_alternative<std::string>(option->target);
+      if (!flag && argument.find('=') == std::string::npos) ++i;
+    } else if (takes_dashes && argument[1] != '-' && argument != "-h") {
+      places.push_back(i);
+    }
+  }
+  return places;
+}
+
+// Replaces an alias in the arguments of a subcommand, whose word is arguments[word].
+void ReplaceAlias(const Command& tool, const Command& command, const Alias& alias, size_t word,
+                  std::vector<std::string>& arguments) {
+  arguments[word] = command.name;
+  for (std::string& argument : arguments) {
+    for (const auto& [from, to] : alias.renamed) {
+      if (argument == from || argument.starts_with(from + "="))
+        argument.replace(0, from.size(), to);
+    }
+  }
+  const std::vector<size_t> places = PlacesOf(arguments, word + 1, tool, &command);
+  size_t given = 0;
+  for (; given < alias.places.size() && given + 1 < places.size(); ++given) {
+    std::string& place = arguments[places[given + 1]];
+    place = absl::StrCat(alias.places[given], "=", place);
+  }
+  if (given > 0) return;
+  std::vector<std::string> more;
+  bool left_out = false;
+  for (const std::string& text : alias.options) {
+    if (text.starts_with("--")) {
+      const Option* const option = FindOption(text, tool, &command);
+      left_out = std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+        return argument.starts_with("-") && FindOption(argument, tool, &command) == option;
+      });
+    }
+    if (!left_out) more.push_back(text);
+  }
+  arguments.insert(arguments.begin() + static_cast<ptrdiff_t>(word) + 1, more.begin(), more.end());
+}
+
+// Replaces aliases, and moves arguments from the first one with a dash on behind "--", so that CLI11
+// does not take the one with the dash for an option. Returns what Parsed::note says.
+std::string Resolve(const Command& tool, std::vector<std::string>& arguments) {
+  const std::vector<size_t> first = PlacesOf(arguments, 0, tool, nullptr);
+  if (first.empty()) return "";
+  const size_t word = first[0];
+  std::string note;
+  const Command* chosen = nullptr;
+  for (const Command& command : tool.subcommands) {
+    for (const Alias& alias : command.aliases) {
+      if (alias.word != arguments[word]) continue;
+      note = absl::StrCat(tool.name, " ", alias.word, " is now ", tool.name, " ", command.name,
+                          "; the old word goes with 0.3");
+      ReplaceAlias(tool, command, alias, word, arguments);
+    }
+    if (command.name == arguments[word]) chosen = &command;
+  }
+  const std::vector<size_t> places = PlacesOf(arguments, word + 1, tool, chosen);
+  const auto has_dash = [&](size_t i) { return arguments[i].starts_with('-'); };
+  const auto dash = std::find_if(places.begin(), places.end(), has_dash);
+  if (chosen == nullptr || dash == places.end() ||
+      std::find(arguments.begin(), arguments.end(), "--") != arguments.end()) {
+    return note;
+  }
+  std::vector<std::string> last = {"--"};
+  for (auto i = dash; i != places.end(); ++i) last.push_back(arguments[*i]);
+  for (auto i = places.end(); i != dash; --i) {
+    arguments.erase(arguments.begin() + static_cast<ptrdiff_t>(*std::prev(i)));
+  }
+  arguments.insert(arguments.end(), last.begin(), last.end());
+  return note;
+}
+
+// The number of letters to insert, remove or replace, or of neighbours to swap.
+size_t Difference(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      const bool same = absl::ascii_tolower(static_cast<unsigned char>(a[i - 1])) ==
+                        absl::ascii_tolower(static_cast<unsigned char>(b[j - 1]));
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + !same});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return cost[a.size()][b.size()];
 }
 
 void PrintDeclarations(const Command& command, const CLI::App& app, const HelpFormatter& formatter,
@@ -148,6 +282,7 @@ void PrintDeclarations(const Command& command, const CLI::App& app, const HelpFo
          formatter.make_usage(&app, tool + command.name), command.footer});
   print({"option", kHelpNames, "", kHelpText, Option().group});
   for (const Option& option : command.options) {
+    if (option.group.empty()) continue;
     print({"option", option.name, option.form, option.help,
            option.is_argument() ? "Positionals" : option.group});
   }
@@ -202,17 +337,59 @@ Option& Command::Add(std::string_view spec, Target target, std::string help, Che
              .check = std::move(check)});
 }
 
+std::string Suggestion(std::string_view word, const std::vector<std::string>& known) {
+  constexpr size_t kMaxLetters = 100;
+  const std::string* nearest = nullptr;
+  size_t least = 0;
+  for (const std::string& each : known) {
+    if (word.size() > kMaxLetters || each.size() > kMaxLetters) continue;
+    const size_t difference = Difference(word, each);
+    const size_t dashes = std::min(word.find_first_not_of('-'), word.size());
+    if (difference * 3 > std::max(word.size(), each.size()) - dashes) continue;
+    if (nearest != nullptr && difference >= least) continue;
+    nearest = &each;
+    least = difference;
+  }
+  return nearest == nullptr ? "" : absl::StrCat("; did you mean ", *nearest, "?");
+}
+
+std::string OptionSuggestion(std::string_view option, const Command& tool, const Command* command) {
+  std::vector<std::string> known = {"--help"};
+  for (const Command* const place : {command, command == nullptr ? &tool : nullptr}) {
+    if (place == nullptr) continue;
+    for (const Option& each : place->options) {
+      if (each.is_argument() || each.group.empty()) continue;
+      for (std::string& name : NamesOf(each)) known.push_back(std::move(name));
+    }
+  }
+  return Suggestion(option.substr(0, option.find('=')), known);
+}
+
 Parsed Parse(const Command& tool, std::vector<std::string> arguments) {
   CLI::App app(tool.description, tool.name);
-  const auto formatter = std::make_shared<HelpFormatter>(tool);
+  const bool has_limits = std::any_of(tool.options.begin(), tool.options.end(),
+                                      [](const auto& each) { return each.group == kLimitsGroup; });
+  const bool limits = has_limits && std::find(arguments.begin(), arguments.end(),
+                                              "--help-limits") != arguments.end();
+  const auto formatter = std::make_shared<HelpFormatter>(tool, limits);
   app.formatter(formatter);
   app.set_help_flag(kHelpNames, kHelpText);
   Declare(tool, app);
   Parsed parsed;
+  if (limits) {
+    // Only the options are asked for: neither arguments nor subcommands.
+    parsed.text = formatter->make_groups(&app, CLI::AppFormatMode::Normal);
+    return parsed;
+  }
+  if (has_limits) {
+    app.add_flag("--help-limits")
+        ->description("Print the options that set limits; all subcommands have them");
+  }
   if (arguments == std::vector<std::string>{"--print-declarations"}) {
     PrintDeclarations(tool, app, *formatter, parsed.text.emplace());
     return parsed;
   }
+  parsed.note = Resolve(tool, arguments);
   std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
   try {
     app.parse(std::move(arguments));

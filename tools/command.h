@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -44,17 +45,31 @@ using Target =
 
 // An option, or an argument, which is found by its place and not by its name.
 struct Option {
-  std::string name;  // "--count"; of an argument, a name without dashes: "FILE"
+  // "--count", or several names: "-n,--limit"; of an argument, a name without dashes: "FILE".
+  std::string name;
   std::string form;  // what stands for the text of the option in the help: "N"
   Target target;
   std::string help;
-  Check check;                        // may be null; a number needs a check
-  bool required = false;              // it is an error not to give the option
-  std::string group = "Options";      // the heading in the help
+  Check check;                // may be null; a number needs a check
+  bool required = false;      // it is an error not to give the option
+  bool takes_dashes = false;  // of an argument: also takes a text that begins with a dash (-inf)
+  std::string group = "Options";      // the heading in the help; "": not in the help
   std::vector<std::string> excludes;  // options that cannot be given together with this one
   std::string needs;                  // an option that must be given, too; "": none
 
   bool is_argument() const { return !name.starts_with('-'); }
+};
+
+// An old word for a subcommand. No help text, man page or completion has it.
+struct Alias {
+  std::string word;
+  // Texts that are put behind the new word. An option among them, with the text that follows it, is
+  // left out if the user gives this option, and all are if the user gives a text for `places`.
+  std::vector<std::string> options = {};
+  // The options that take the arguments after the first one.
+  std::vector<std::string> places = {};
+  // Old and new names of options.
+  std::vector<std::pair<std::string, std::string>> renamed = {};
 };
 
 // A tool or a subcommand.
@@ -65,6 +80,7 @@ struct Command {
   std::function<void()> on_choice = {};  // called by Parse if the user chose the subcommand
   std::list<Option> options = {};        // in the order of the help, without --help
   std::list<Command> subcommands = {};   // the user may choose one
+  std::vector<Alias> aliases = {};       // old words for this subcommand
   // The following is only used of a tool.
   size_t help_column = 30;        // the column in which help texts begin, counted from 0
   bool needs_subcommand = false;  // it is an error not to choose a subcommand
@@ -87,9 +103,21 @@ struct Parsed {
   const Command* chosen = nullptr;
   // The texts of the arguments of the tool itself, also if there is an error.
   std::vector<std::string> arguments = {};
+  // What the user should write instead of the alias that he wrote; "": there was none.
+  std::string note = {};
   // Texts that belong to no option and no argument. They are an error.
   std::vector<std::string> unexpected = {};
 };
+
+// The heading of options that set limits. Only --help-limits prints them, which each tool has whose
+// own options have this heading; its subcommands repeat these options.
+inline constexpr char kLimitsGroup[] = "Limits (an error names the limit to raise)";
+
+// Returns "; did you mean WORD?" with the word of `known` that differs least from `word`, or "" if
+// all differ in more than a third of their letters.
+std::string Suggestion(std::string_view word, const std::vector<std::string>& known);
+// The suggestion for an option that neither `command` nor `tool` has.
+std::string OptionSuggestion(std::string_view option, const Command& tool, const Command* command);
 
 // Parses the arguments of a command line, which do not include the name of the tool. Sets the
 // targets, and calls on_choice of the chosen subcommand if there is no error. Each command also has

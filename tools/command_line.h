@@ -40,7 +40,7 @@ ExitCode Report(std::string_view tool, const absl::Status& status);
 void Warn(std::string_view tool, std::string message);
 
 // Prints "TOOL: MESSAGE" to stderr, then a line that points to the help of `command`, such as
-// "cfile-dump values". The message may have several lines. Returns kUsage.
+// "cfile-dump rows". The message may have several lines. Returns kUsage.
 ExitCode Misuse(std::string_view tool, std::string_view command, std::string_view message);
 
 // Sets max_leaves of `limits`, and max_nodes to 10 nodes per leaf.

@@ -11,7 +11,7 @@ for the works "csv" and "export", all programs run on one core. Needs the Python
   copy     Parquet files whose pages become blocks, and back, beside `cp --reflink=never` of the same file
   recode   Parquet files whose values are encoded again, beside pyarrow, which reads and writes the same file
   csv      cfile-import of CSV on all cores, beside DuckDB's COPY to Parquet with zstd
-  export   cfile-dump export to CSV, beside DuckDB's COPY from Parquet to CSV, on one core and on all cores
+  export   cfile-dump rows to CSV, beside DuckDB's COPY from Parquet to CSV, on one core and on all cores
 """
 
 import argparse
@@ -148,7 +148,7 @@ class Benchmark:
             self.compare("Parquet → cfile, copied", name, self.import_parquet(source), "cp", cp(source), 0.5)
             table = self.directory / "table"
             (self.directory / "ours").rename(table)
-            back = lambda target, table=table: self.tool("cfile-dump", "export", table, target, "--to", "parquet", stderr=subprocess.DEVNULL)
+            back = lambda target, table=table: self.tool("cfile-dump", "rows", table, "-o", target, "--format", "parquet", stderr=subprocess.DEVNULL)
             self.compare("cfile → Parquet", name, back, "cp", cp(source), 0.5)
             shutil.rmtree(table)
 
@@ -172,7 +172,7 @@ class Benchmark:
         for threads in sorted({1, len(ALL_CORES)}):
             def mine(target, threads=threads):
                 with target.open("wb") as file:
-                    self.tool("cfile-dump", "export", table, "--threads", str(threads), stdout=file)
+                    self.tool("cfile-dump", "rows", table, "--format", "csv", "--threads", str(threads), stdout=file)
 
             def peer(target, threads=threads):
                 database.execute(f"SET threads = {threads}")

@@ -27,12 +27,10 @@ std::vector<Command> Understand(const std::vector<std::string>& lines) {
     tools::Command tool{.name = "cfile-dump", .description = ""};
     tool.Add("FILE", &command.common.path, "");
     for (const auto add :
-         {tools::AddHeaderCommand, tools::AddFooterCommand, tools::AddBlocksCommand,
-          tools::AddBlockCommand, tools::AddHexdumpCommand, tools::AddIndexCommand,
-          tools::AddDictionaryCommand, tools::AddStatsCommand, tools::AddValuesCommand,
-          tools::AddAtCommand, tools::AddFindCommand, tools::AddExplainCommand,
-          tools::AddRecordsCommand, tools::AddVerifyCommand, tools::AddSalvageCommand,
-          tools::AddWhatIfCommand, tools::AddDiffCommand})
+         {tools::AddBlocksCommand, tools::AddHexdumpCommand, tools::AddIndexCommand,
+          tools::AddStatsCommand, tools::AddRowsCommand, tools::AddCountCommand,
+          tools::AddFindCommand, tools::AddExplainCommand, tools::AddVerifyCommand,
+          tools::AddSalvageCommand, tools::AddWhatIfCommand, tools::AddDiffCommand})
       add(tool, command.common, command.action);
     std::istringstream words(line);
     std::vector<std::string> arguments;
@@ -60,30 +58,30 @@ void DumpFile(std::span<const uint8_t> bytes) {
   const std::string file = place.input.string();
   static const std::vector<Command> commands = Understand({
       file,
-      "header " + file,
-      "footer " + file,
+      "hexdump --header " + file,
+      "hexdump --footer " + file,
       "blocks " + file,
-      "block " + file + " 0",
-      "block --ignore-checksums --ordinal 7 " + file,
+      "blocks " + file + " --block 0",
+      "blocks --ignore-checksums --ordinal 7 " + file,
       "hexdump " + file,
       "hexdump --ignore-checksums --bytes 1 " + file,
       "index " + file,
-      "dictionary " + file,
+      "stats --dictionary " + file,
       "stats " + file,
       "stats --probe 7 " + file,
       "whatif --sample-bytes 1000 " + file,
       "diff " + file + " " + file,
-      "values --count 1000 " + file,
-      "values --tail 3 --format csv " + file,
-      "values --sample 3 --format jsonl " + file,
+      "rows --limit 1000 " + file,
+      "rows --tail 3 --format csv " + file,
+      "rows --sample 3 --format jsonl " + file,
       "find --explain " + file + " 7",
-      "at --explain " + file + " 7",
+      "rows --explain " + file + " --row 7",
       "explain --where 'value > 7' " + file,
-      "at " + file + " 7",
+      "rows --skip-damaged " + file,
       "find " + file + " 7",
       "verify " + file,
-      "values --where 'value > 7' " + file,
-      "values --where 'value is null' " + file,
+      "rows --where 'value > 7' " + file,
+      "rows --where 'value is null' " + file,
       "salvage " + file + " " + file + ".salvaged",
   });
   Show(bytes, commands);
@@ -95,17 +93,19 @@ void DumpTable(std::span<const uint8_t> bytes) {
   const std::string table = place.directory.string();
   static const std::vector<Command> commands = Understand({
       table,
-      "records " + table,
-      "records --ordinal 2 --columns r.b,id " + table,
+      "rows --format jsonl " + table,
+      "rows --format jsonl --ordinal 2 --columns r.b,id " + table,
       "verify " + table,
-      "values --columns id,name " + table,
+      "rows --columns id,name " + table,
       "explain --where 'id > 1' " + table,
-      "records --tail 2 " + table,
+      "rows --skip-damaged " + table,
+      "count --by id " + table,
+      "rows --format jsonl --tail 2 " + table,
       "whatif --sample-bytes 1000 " + table,
       "diff " + table + " " + table,
-      "values --columns name --where 'id > 1' " + table,
-      "values --columns id --where 'name begins a' " + table,
-      "values --columns id --where 'name is not null and id > 1' " + table,
+      "rows --columns name --where 'id > 1' " + table,
+      "rows --columns id --where 'name begins a' " + table,
+      "rows --columns id --where 'name is not null and id > 1' " + table,
   });
   Show(bytes, commands);
 }

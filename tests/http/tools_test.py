@@ -70,15 +70,15 @@ class ToolsTest(unittest.TestCase):
         summary = self.summary(web, self.url + "/table")
         self.assertEqual((summary["format"], summary["rows"], summary["bytes_in"]), ("CSV", 20000, len(CSV)))
         self.assertGreater(summary["table_bytes"], 0)
-        self.assertEqual(self.output(DUMP, "values", self.url + "/table"), self.output(DUMP, "values", "local"))
+        self.assertEqual(self.output(DUMP, "rows", self.url + "/table"), self.output(DUMP, "rows", "local"))
         # The same text from s3://, added to the table.
         self.summary(self.url + "/in.csv", self.url + "/table", "--append")
-        self.assertEqual(self.output(DUMP, "values", self.url + "/table").count("\n"), 2 * 20000 + 1)
+        self.assertEqual(self.output(DUMP, "rows", self.url + "/table").count("\n"), 2 * 20000 + 1)
         self.assertIn("valid", self.output(DUMP, "verify", self.url + "/table"))
         # A sorted import keeps its temporary files in a local directory.
         (self.folder / "temporary").mkdir()
         self.summary(web, self.url + "/sorted", "--sorted-by", "age", TMPDIR=str(self.folder / "temporary"))
-        ages = [line.split("\t")[-1] for line in self.output(DUMP, "values", self.url + "/sorted").splitlines()[1:]]
+        ages = [line.split("\t")[-1] for line in self.output(DUMP, "rows", self.url + "/sorted").splitlines()[1:]]
         self.assertEqual(ages, sorted(ages, key=int))
         self.assertEqual(list((self.folder / "temporary").iterdir()), [])
         self.assertIn("exists already", self.error(IMPORT, web, self.url + "/table"))
@@ -89,19 +89,19 @@ class ToolsTest(unittest.TestCase):
         self.summary("in.parquet", "local")
         summary = self.summary(self.put("in.parquet", content), self.url + "/table")
         self.assertEqual((summary["format"], summary["rows"]), ("Parquet", 24))
-        self.assertEqual(self.output(DUMP, "values", self.url + "/table"), self.output(DUMP, "values", "local"))
+        self.assertEqual(self.output(DUMP, "rows", self.url + "/table"), self.output(DUMP, "rows", "local"))
 
     def test_export_to_a_url(self):
         self.summary(self.put("in.csv", CSV), self.url + "/table")
         for name in ("out.csv", "out.parquet"):
-            self.output(DUMP, "export", self.url + "/table", f"{self.url}/{name}")
+            self.output(DUMP, "rows", self.url + "/table", "-o", f"{self.url}/{name}")
             self.summary(f"{self.url}/{name}", name + ".table")
-            self.assertEqual(self.output(DUMP, "values", name + ".table"), self.output(DUMP, "values", self.url + "/table"))
+            self.assertEqual(self.output(DUMP, "rows", name + ".table"), self.output(DUMP, "rows", self.url + "/table"))
         # An export that fails leaves nothing.
-        self.assertIn("503 SlowDown", self.error(DUMP, "export", "out.csv.table", f"{self.url}/none.csv", at="ALWAYS_UNAVAILABLE"))
+        self.assertIn("503 SlowDown", self.error(DUMP, "rows", "out.csv.table", "-o", f"{self.url}/none.csv", at="ALWAYS_UNAVAILABLE"))
         self.assertEqual(keys_below(self.prefix + "/none"), [])
         web = f"{server('PROXY')}/bucket/{self.prefix}/none.csv"
-        self.assertIn("only to s3:// URLs", self.error(DUMP, "export", "out.csv.table", web))
+        self.assertIn("only to s3:// URLs", self.error(DUMP, "rows", "out.csv.table", "-o", web))
 
     def test_a_directory_at_a_url_is_refused(self):
         self.put("files/in.parquet", (GOLDEN / "pyarrow_old_types.parquet").read_bytes())

@@ -189,12 +189,12 @@ def check_completions(prefix):
         return run("bash", "-c", script, "bash", tool, *words, cwd=bash).split()
     for words, expected in {
             ("cfile-dump", "ver"): ["verify"],
-            ("cfile-dump", "values", "--wh"): ["--where"],
-            ("cfile-dump", "footer", "--wh"): [],
-            ("cfile-dump", "values", "--column", ""): [],  # a name of a column
+            ("cfile-dump", "rows", "--wh"): ["--where"],
+            ("cfile-dump", "hexdump", "--wh"): [],
+            ("cfile-dump", "rows", "--column", ""): [],  # a name of a column
             ("cfile-dump", "cfile-ta"): ["cfile-table"],  # a file
-            ("cfile-dump", "values", "cfile-ta"): ["cfile-table"],
-            ("cfile-dump", "values", "ver"): [],  # no second subcommand
+            ("cfile-dump", "rows", "cfile-ta"): ["cfile-table"],
+            ("cfile-dump", "rows", "ver"): [],  # no second subcommand
             ("cfile-import", "--sor"): ["--sorted-by"],
             ("cfile-import", "--schema", "cfile-du"): ["cfile-dump"],
             ("cfile-table", "drop-"): ["drop-below"],

@@ -84,8 +84,8 @@ MORE_FOREIGN = {
     "in.xml": (b'<?xml version="1.0"?>\n<a b="1"/>\n', "XML, not a CFile; xmllint and pandas.read_xml read it"),
     "in.html": (b"\n<!DOCTYPE html>\n<html><p>a, b</html>", "HTML, not a CFile; pandas.read_html reads the tables in it"),
 }
-COMMANDS = ([], ["--json"], ["values"], ["values", "--format", "csv"], ["verify"], ["verify", "--json"], ["blocks"],
-            ["block", "--ordinal", "0"], ["header"], ["index"], ["export"], ["explain"], ["find"], ["at"], ["salvage"])
+COMMANDS = ([], ["--json"], ["rows"], ["rows", "--format", "csv"], ["verify"], ["verify", "--json"], ["blocks"],
+            ["blocks", "--ordinal", "0"], ["hexdump", "--header"], ["index"], ["rows", "--format", "csv"], ["explain"], ["find"], ["rows", "--row", "1"], ["salvage"])
 
 
 class ErrorsTest(DumpCase):
@@ -102,7 +102,7 @@ class Foreign(ErrorsTest):
         for name, (content, expected) in (FOREIGN | MORE_FOREIGN).items():
             (self.folder / name).write_bytes(content)
             for command in COMMANDS if name in ("in.csv", "in.zip") else COMMANDS[:1]:
-                more = {"find": ["1"], "at": ["1"], "salvage": ["out.cfile"]}.get(command[0] if command else "", [])
+                more = {"find": ["1"], "salvage": ["out.cfile"]}.get(command[0] if command else "", [])
                 code, out, error = self.run_dump(*command, name, *more)
                 self.assertEqual((code, out, error), (1, "", f"cfile-dump: {name}: the file is {expected.format(name=name)}\n"), command)
             self.assertFalse((self.folder / "out.cfile").exists())
@@ -123,7 +123,7 @@ class Foreign(ErrorsTest):
             self.assertEqual((code, error), (1, f"cfile-import: {name}: the file is {what}{advice}\n"))
 
     def test_real_parquet(self):
-        code, _, error = self.run_dump("export", "t", "real.parquet")
+        code, _, error = self.run_dump("rows", "t", "-o", "real.parquet")
         if code != 0 and "Parquet" in error:
             self.skipTest("this build has no Parquet")
         self.assertIn("the file is Parquet, not a CFile", self.run_dump("real.parquet")[2])
@@ -183,7 +183,7 @@ class Foreign(ErrorsTest):
         self.assertNotIn("rm -r", error)
         code, out, _ = self.run_dump("salvage", name, "rescued.cfile")
         self.assertEqual(code, 2)
-        self.assertGreater(len(self.run_dump("values", "rescued.cfile")[1].splitlines()), 500)
+        self.assertGreater(len(self.run_dump("rows", "rescued.cfile")[1].splitlines()), 500)
 
     def test_killed_import(self):
         # A real temporary file has the name that the advice is for.
@@ -202,11 +202,11 @@ class Foreign(ErrorsTest):
 class ExitCodes(ErrorsTest):
     def test_a_limit_is_4_and_names_the_option(self):
         for option, value, commands in (
-                ("--max-block-size", "1KiB", (["values", "t"], ["blocks", self.file], ["block", self.file, "0"], ["records", "t"],
-                                              ["export", "t"], ["explain", "t", "--where", "text > 'x'"], ["at", "t", "1"])),
-                ("--max-metadata-size", "16", (["values", "t"], ["t"], [self.file], ["header", self.file])),
+                ("--max-block-size", "1KiB", (["rows", "t"], ["blocks", self.file], ["blocks", self.file, "--block", "0"], ["rows", "--format", "jsonl", "t"],
+                                              ["rows", "--format", "csv", "t"], ["explain", "t", "--where", "text > 'x'"], ["rows", "t", "--row", "1"])),
+                ("--max-metadata-size", "16", (["rows", "t"], ["t"], [self.file], ["hexdump", "--header", self.file])),
                 ("--max-index-size", "1", (["index", self.file], ["find", "t", "7"])),
-                ("--max-leaves", "1", (["records", "t"], ["records", "t", "--schema"]))):
+                ("--max-leaves", "1", (["summary", "t", "--schema"],))):
             for command in commands:
                 code, _, error = self.run_dump(*command, option, value)
                 self.assertEqual(code, 4, (command, option, error))
@@ -222,8 +222,8 @@ class ExitCodes(ErrorsTest):
         self.assertIn("raise --max-input-bytes", error)
 
     def test_what_does_not_exist_is_no_limit(self):
-        for command in (["block", self.file, "999999"], ["block", self.file, "--ordinal", "999999"], ["at", "t", "999999"],
-                        ["values", "t", "--ordinal", "999999"], ["records", "t", "--ordinal", "999999"]):
+        for command in (["blocks", self.file, "--block", "999999"], ["blocks", self.file, "--ordinal", "999999"], ["rows", "t", "--row", "999999"],
+                        ["rows", "t", "--ordinal", "999999"], ["rows", "--format", "jsonl", "t", "--ordinal", "999999"]):
             code, out, error = self.run_dump(*command)
             self.assertEqual((code, out), (1, ""), command)
             self.assertNotIn("raise", error)
@@ -252,13 +252,13 @@ class ExitCodes(ErrorsTest):
 class Surroundings(ErrorsTest):
     def commands(self):
         for form in ("text", "csv", "tsv", "jsonl", "hex"):
-            yield ["values", "t", "--format", form]
+            yield ["rows", "t", "--format", form]
         yield ["explain", "t", "--where", "id > 5"]
         yield ["explain", "t", "--json"]
         yield ["find", "t", "7", "--explain"]
-        yield ["at", "t", "7", "--explain", "--json"]
-        yield ["values", "t", "--sample", "100"]
-        yield ["records", "t", "--tail", "100"]
+        yield ["rows", "t", "--row", "7", "--explain", "--json"]
+        yield ["rows", "t", "--sample", "100"]
+        yield ["rows", "--format", "jsonl", "t", "--tail", "100"]
 
     def test_full_disk(self):
         for command in self.commands():
@@ -278,7 +278,7 @@ class Surroundings(ErrorsTest):
                 self.assertEqual((done.returncode, done.stderr), (-13, b""), command)
 
     def test_short_work_shows_no_progress(self):
-        for command in (["verify", "t"], ["t"], [self.file], ["values", "t", "--sample", "3", "--where", "id > 7"]):
+        for command in (["verify", "t"], ["t"], [self.file], ["rows", "t", "--sample", "3", "--where", "id > 7"]):
             terminal, other_end = pty.openpty()
             done = subprocess.run([DUMP, *command], cwd=self.folder, stdout=subprocess.PIPE, stderr=other_end, timeout=60)
             os.close(other_end)

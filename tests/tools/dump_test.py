@@ -74,7 +74,7 @@ class DumpTest(DumpCase):
         # Damage in the first node of the value index, and in the footer.
         flip(shutil.copy(cls.folder / "keys.cfile", cls.folder / "damaged_index.cfile"), 16450)
         flip(shutil.copy(cls.folder / "keys.cfile", cls.folder / "damaged_footer.cfile"), 16700)
-        shutil.copy(cls.folder / "words.cfile", cls.folder / "values")
+        shutil.copy(cls.folder / "words.cfile", cls.folder / "rows")
         # A file without its end, and a file without its start.
         whole = next(cls.folder.glob("t/part-*/0001-text.cfile")).read_bytes()
         (cls.folder / "torn.cfile").write_bytes(whole[:-10])
@@ -105,12 +105,12 @@ class Session(DumpTest):
 class Json(DumpTest):
     def test_every_command_prints_versioned_json(self):
         for path in ("words.cfile", "flags.cfile", "paths.cfile", "keys.cfile"):
-            for command in ([], ["summary"], ["header"], ["footer"], ["blocks"], ["block", "--ordinal", "0"], ["index"], ["verify"],
-                            ["dictionary"], ["stats"]):
+            for command in ([], ["summary"], ["hexdump", "--header"], ["hexdump", "--footer"], ["blocks"], ["blocks", "--ordinal", "0"], ["index"], ["verify"],
+                            ["stats", "--dictionary"], ["stats"]):
                 document = json.loads(self.dump(*command, "--json", path))
                 self.assertEqual(document["schema_version"], 1)
                 self.assertEqual(document["path"], path)
-            for line in self.dump("values", "--json", path).splitlines():
+            for line in self.dump("rows", "--json", path).splitlines():
                 self.assertEqual(json.loads(line)["schema_version"], 1)
 
     def test_blocks_and_summary_agree(self):
@@ -221,7 +221,7 @@ class Json(DumpTest):
         self.assertRegex(inside["type"], r"^[0-9]+ \([a-z0-9]+\)$")
         self.assertEqual(inside["nullable"], "false")
         self.assertEqual(fields[column + 1]["depth"], fields[column]["depth"] + 1)
-        self.assertIn('"  # a ColumnPB: cfile-dump hexdump shows its fields\n', self.dump("header", "t", "--column", "id"))
+        self.assertIn('"  # a ColumnPB: cfile-dump hexdump shows its fields\n', self.dump("hexdump", "--header", "t", "--column", "id"))
 
     def test_hexdump_shows_each_element(self):
         (self.folder / "long.csv").write_text("n,text,x\n" + "".join(f"{i * i},word{i},{i}.25\n" for i in range(3000)))
@@ -281,30 +281,30 @@ class Json(DumpTest):
 
     def test_values_of_nested_files(self):
         arrays = HERE.parent / "golden" / "cfile-0.2" / "decimal-9-2-_auto_nullable-array_none_nostatistics_kudu.cfile"
-        lines = self.dump("values", arrays).splitlines()
+        lines = self.dump("rows", arrays).splitlines()
         rows = int(json.loads(self.dump("summary", "--json", arrays))["rows"])
         self.assertEqual(len(lines), rows)
         for kind in (r"\[.*null.*\]", r"\[[0-9]+(, .*)?\]"):
             self.assertTrue(any(re.fullmatch(kind, line) for line in lines), kind)
-        shown = [json.loads(line) for line in self.dump("values", "--json", arrays).splitlines()]
+        shown = [json.loads(line) for line in self.dump("rows", "--json", arrays).splitlines()]
         self.assertEqual([record["ordinal"] for record in shown], list(range(rows)))
         self.assertEqual([record["value"] for record in shown], [json.loads(line) for line in lines])
-        self.assertEqual(self.dump("values", "--ordinal", 3, "--head", 4, arrays).splitlines(), lines[3:7])
-        self.assertEqual(self.dump("at", arrays, rows - 1).splitlines(), lines[-1:])
+        self.assertEqual(self.dump("rows", "--ordinal", 3, "--head", 4, arrays).splitlines(), lines[3:7])
+        self.assertEqual(self.dump("rows", arrays, "--row", rows - 1).splitlines(), lines[-1:])
         # An empty array has no elements; a null is an element.
-        empty = self.dump("values", HERE.parent / "golden" / "cfile-0.2" / "binary_dict_array_snappy_nostatistics_kudu.cfile")
+        empty = self.dump("rows", HERE.parent / "golden" / "cfile-0.2" / "binary_dict_array_snappy_nostatistics_kudu.cfile")
         self.assertEqual(empty.splitlines().count("[]"), 1)
         (self.folder / "lists.jsonl").write_text('{"l":[1,2]}\n{"l":[]}\n{}\n{"l":[null,4]}\n')
         self.make("lists.jsonl", "lists")
         path = next(self.folder.glob("lists/part-*/*.cfile"))
-        self.assertEqual(self.dump("values", path).splitlines(), ["0 3 1", "1 3 2", "0 1 -", "0 0 -", "0 2 -", "1 3 4"])
-        self.assertEqual(self.dump("at", path, 3).splitlines(), ["0 2 -", "1 3 4"])
-        self.assertEqual(json.loads(self.dump("values", "--json", path).splitlines()[3]),
+        self.assertEqual(self.dump("rows", path).splitlines(), ["0 3 1", "1 3 2", "0 1 -", "0 0 -", "0 2 -", "1 3 4"])
+        self.assertEqual(self.dump("rows", path, "--row", 3).splitlines(), ["0 2 -", "1 3 4"])
+        self.assertEqual(json.loads(self.dump("rows", "--json", path).splitlines()[3]),
                          {"schema_version": 1, "ordinal": 3, "entries": [{"repetition": 0, "definition": 2},
                                                                          {"repetition": 1, "definition": 3, "value": 4}]})
-        for options, message in ((["--tail", "1"], "only --ordinal, --count and --head"), (["--format", "csv"], "cannot be printed as csv"),
-                                 (["--where", "value > 1"], "only --ordinal"), (["--ordinal", "9"], "is beyond the end")):
-            code, _, error = self.run_dump("values", path, *options)
+        for options, message in ((["--tail", "1"], "only --row, --ordinal and --limit"), (["--format", "csv"], "cannot be printed as csv"),
+                                 (["--where", "value > 1"], "only --row"), (["--ordinal", "9"], "is beyond the end")):
+            code, _, error = self.run_dump("rows", path, *options)
             self.assertEqual(code, 1)
             self.assertIn(message, error)
 
@@ -317,11 +317,11 @@ class Json(DumpTest):
         for path in (nested, pathlib.Path(shutil.copy(arrays, self.folder / "arrays.cfile"))):
             blocks = json.loads(self.dump("blocks", "--json", path))["blocks"]
             self.assertGreater(len(blocks), 1)
-            whole = {form: self.dump("values", *form, path) for form in ((), ("--json",))}
+            whole = {form: self.dump("rows", *form, path) for form in ((), ("--json",))}
             flip(path, blocks[-1]["offset"] + 4, 255)
             rows = blocks[-1]["first_ordinal"]
             for form, expected in whole.items():
-                code, out, error = self.run_dump("values", *form, path)
+                code, out, error = self.run_dump("rows", *form, path)
                 self.assertEqual(code, 2, error)
                 self.assertTrue(out.endswith("\n"), out[-100:])
                 self.assertTrue(expected.startswith(out))
@@ -414,11 +414,11 @@ class Json(DumpTest):
         self.lines_on_terminal(80, "stats", "long_values", "--column", "long")
         self.lines_on_terminal(80, "explain", "long_values", "--where", f"long > '{'x' * 300}'")
         self.lines_on_terminal(80, "rewrite", "long_values", "x" * 100, "--encoding", "plain")
-        commands = (["blocks"], ["whatif"], ["index"], ["stats"], ["dictionary"], ["at", "--explain", "6"], ["diff", "words.cfile"])
+        commands = (["blocks"], ["whatif"], ["index"], ["stats"], ["stats", "--dictionary"], ["rows", "--explain", "--row", "6"], ["diff", "words.cfile"])
         columns = (["t", "--column", "text"], ["long_values", "--column", "long"], ["long_values", "--column", "few"])
         for path, *column in (*([path] for path in FILES), *columns, *([path] for path in self.folder.glob("t/part-*/*.cfile"))):
             for command, *arguments in commands:
-                if command == "at" and path == "long_values":
+                if command == "rows" and path == "long_values":
                     continue  # values are not shortened
                 # The files differ, so the exit code of diff is 1.
                 self.lines_on_terminal(80, command, path, *arguments, *column, codes=(0, 1) if command == "diff" else (0,))
@@ -465,7 +465,7 @@ class Json(DumpTest):
         self.assertIn("Mvalue/s", "".join(self.lines_on_terminal(200, "whatif", path)))
 
     def test_commands_without_json_refuse_it(self):
-        for command, *arguments in (["export", "t"], ["report", "t", "--html", "t.html"]):
+        for command, *arguments in (["report", "t", "--html", "t.html"],):
             code, out, error = self.run_dump("--json", command, *arguments)
             self.assertEqual((code, out, error), (1, "", f"cfile-dump: {command} has no --json\nSee cfile-dump {command} --help\n"))
             code, out, error = self.run_dump(command, "--json", *arguments)
@@ -475,7 +475,7 @@ class Json(DumpTest):
 
     def test_help_fits_the_terminal(self):
         commands = re.findall(r"(?m)^  ([a-z]+) {2,}", self.dump("--help").partition("Subcommands:")[2])
-        self.assertGreater(len(commands), 15)
+        self.assertEqual(len(commands), 15)
         for command in ([], *([each] for each in commands)):
             lines = [line for line in self.lines_on_terminal(80, *command, "--help") if line.startswith("  -")]
             self.assertTrue(lines or command == [])
@@ -496,7 +496,7 @@ class Json(DumpTest):
                 self.assertEqual(block["compression"], info["compression"] if block["compressed"] else "none")
 
     def test_hexdump_of_a_block_that_is_not_there(self):
-        self.assertEqual(self.run_dump("hexdump", "keys.cfile", "--block", "9")[2], self.run_dump("block", "keys.cfile", "9")[2])
+        self.assertEqual(self.run_dump("hexdump", "keys.cfile", "--block", "9")[2], self.run_dump("blocks", "keys.cfile", "--block", "9")[2])
 
     def test_summary_is_sorted_by_size(self):
         sizes = [column["size"] for column in json.loads(self.dump("summary", "--json", "--sort", "size", "t"))["columns"]]
@@ -516,7 +516,7 @@ class Json(DumpTest):
     def test_block(self):
         for path in ("words.cfile", "flags.cfile", "paths.cfile", "keys.cfile"):
             for block in json.loads(self.dump("blocks", "--json", "--bytes", path))["blocks"]:
-                described = json.loads(self.dump("block", "--json", path, str(block["index"])))
+                described = json.loads(self.dump("blocks", "--json", path, "--block", str(block["index"])))
                 for name in ("index", "offset", "size", "first_ordinal", "encoding"):
                     self.assertEqual(described[name], block[name])
                 self.assertEqual(described["compression"] != "none", block["compressed"])
@@ -529,17 +529,17 @@ class Json(DumpTest):
                     at = 2 * field["offset"]
                     self.assertEqual(hexadecimal, block["bytes"][at:at + len(hexadecimal)])
                 for row in (block["first_ordinal"], block["first_ordinal"] + block["rows"] - 1):
-                    self.assertEqual(json.loads(self.dump("block", "--json", "--ordinal", str(row), path)), described)
+                    self.assertEqual(json.loads(self.dump("blocks", "--json", "--ordinal", str(row), path)), described)
 
     def test_damaged_blocks_are_described(self):
         path = self.folder / "flipped_block.cfile"
         for source in ("words.cfile", "flags.cfile"):
-            block = json.loads(self.dump("block", "--json", source, "0"))
+            block = json.loads(self.dump("blocks", "--json", source, "--block", "0"))
             refused = 0
             for offset in range(block["offset"], block["offset"] + block["size"]):
                 shutil.copy(self.folder / source, path)
                 flip(path, offset, 0x50)
-                code, out, error = self.run_dump("block", "--json", "flipped_block.cfile", "0")
+                code, out, error = self.run_dump("blocks", "--json", "flipped_block.cfile", "--block", "0")
                 self.assertEqual(code, 2)
                 self.assertIn("checksum mismatch", error)
                 described = json.loads(out)
@@ -548,7 +548,7 @@ class Json(DumpTest):
                 self.check_cover(described["stored_fields"], block["offset"], block["size"])
                 self.check_cover(described["fields"], 0, block["size"] - 4)
                 # Without the checksum, the same fields; and an error if the fields cannot be found.
-                code, out, error = self.run_dump("block", "--json", "flipped_block.cfile", "0", "--ignore-checksums")
+                code, out, error = self.run_dump("blocks", "--json", "flipped_block.cfile", "--block", "0", "--ignore-checksums")
                 ignored = json.loads(out)
                 self.assertEqual(ignored["fields"], described["fields"])
                 unknown = any(field["name"] == "unknown bytes" for field in ignored["fields"])
@@ -558,7 +558,7 @@ class Json(DumpTest):
             self.assertGreater(refused, 0)
 
     def test_values_are_exact(self):
-        rows = [json.loads(line) for line in self.dump("values", "--json", "t").splitlines()]
+        rows = [json.loads(line) for line in self.dump("rows", "--json", "t").splitlines()]
         self.assertEqual([row["ordinal"] for row in rows], list(range(7)))
         self.assertEqual([row["values"]["id"] for row in rows], [-5, 0, 7, 7, 8, 9, 12])
         self.assertEqual([row["values"]["text"] for row in rows],
@@ -573,14 +573,14 @@ class Json(DumpTest):
         self.assertEqual((code, error), (2, ""))
         report = json.loads(out)
         self.assertEqual((report["rows"], report["has_footer"], report["missing"]), (7, False, []))
-        rows = [json.loads(line)["value"] for line in self.dump("values", "--json", "salvaged.cfile").splitlines()]
+        rows = [json.loads(line)["value"] for line in self.dump("rows", "--json", "salvaged.cfile").splitlines()]
         self.assertEqual(rows, ["plain", "two\nlines", None, "null", "", '"quoted"\ttab \\ \x1b[0m', "Zürich 東京"])
         self.dump("verify", "salvaged.cfile")
 
     def test_where(self):
         def ids(*arguments):
             return [json.loads(line)["values"]["id"]
-                    for line in self.dump("values", "--json", "--columns", "id", *arguments, "t").splitlines()]
+                    for line in self.dump("rows", "--json", "--columns", "id", *arguments, "t").splitlines()]
 
         self.assertEqual(ids("--where", "id = 7"), [7, 7])
         self.assertEqual(ids("--where", "id >= 7", "--ordinal", "3", "--count", "2"), [7, 8])
@@ -597,26 +597,26 @@ class Json(DumpTest):
         self.assertEqual(ids("--where", "id = 7 or id = 8"), [7, 7, 8])
         self.assertEqual(ids("--where", "id in (7, 8) and not (text = '' or text is null)"), [7])
         self.assertEqual(ids("--where", "amount != 2"), [-5, 0, 7, 9, 12])
-        self.assertEqual(self.dump("values", "--where", "value <= -5", "t", "--column", "id", "--part", "0"), "-5\n")
-        values = self.dump("values", "keys.cfile").splitlines()
-        self.assertEqual(self.dump("values", "--where", "value > 0", "keys.cfile").splitlines(),
+        self.assertEqual(self.dump("rows", "--where", "value <= -5", "t", "--column", "id", "--part", "0"), "-5\n")
+        values = self.dump("rows", "keys.cfile").splitlines()
+        self.assertEqual(self.dump("rows", "--where", "value > 0", "keys.cfile").splitlines(),
                          [value for value in values if int(value) > 0])
         shutil.copytree(self.folder / "t", self.folder / "two_parts")
         self.make("t.csv", "two_parts", "--append")
-        found = [json.loads(line) for line in self.dump("values", "--json", "--where", "id = 8", "two_parts").splitlines()]
+        found = [json.loads(line) for line in self.dump("rows", "--json", "--where", "id = 8", "two_parts").splitlines()]
         self.assertEqual([row["ordinal"] for row in found], [4, 11])
-        self.assertEqual(len(self.dump("values", "--where", "id = 8", "--ordinal", "5", "two_parts").splitlines()), 2)
+        self.assertEqual(len(self.dump("rows", "--where", "id = 8", "--ordinal", "5", "two_parts").splitlines()), 2)
         # The JSON of several parts is one object, also if parts cannot be read.
         for path, printed in zip(self.folder.glob("two_parts/part-*/*-id.cfile"), (1, 0), strict=True):
             path.write_bytes(b"")
-            code, out, _ = self.run_dump("header", "--json", "two_parts", "--column", "id")
+            code, out, _ = self.run_dump("hexdump", "--header", "--json", "two_parts", "--column", "id")
             self.assertEqual((code, len(json.loads(out)["files"])), (2, printed))
         for wrong in ("", "id", "id ~ 7", "nothing = 7", "id = x", "id is 7", "id begins 7", "text =", "id = 7 or", "(id = 7",
                       "text = 'a", "id = 7 and", "text = a id = 7", "text = null", "id = 7 not id = 8"):
-            code, out, error = self.run_dump("values", "--where", wrong, "t")
+            code, out, error = self.run_dump("rows", "--where", wrong, "t")
             self.assertEqual((code, out), (1, ""), wrong)
             self.assertRegex(error, r"^cfile-dump: --where: .* \((at the end|character \d+: .*)\)\n$")
-        code, _, error = self.run_dump("values", "--where", "id = 7", "keys.cfile")
+        code, _, error = self.run_dump("rows", "--where", "id = 7", "keys.cfile")
         self.assertEqual(code, 1)
         self.assertIn("there is no column id; the only column is called value", error)
 
@@ -624,14 +624,14 @@ class Json(DumpTest):
         (self.folder / "names.csv").write_text('First Name,"a,b","say ""so""",and\nann,1,x,2\nbob,3,y,4\n')
         self.make("names.csv", "names")
         columns = '"a,b","say ""so""",First Name'
-        self.assertEqual(self.dump("values", "names", "--columns", columns, "--columns", "and").splitlines()[1:],
+        self.assertEqual(self.dump("rows", "names", "--columns", columns, "--columns", "and").splitlines()[1:],
                          ["1\tx\tann\t2", "3\ty\tbob\t4"])
-        records = self.dump("records", "names", "--columns", columns).splitlines()
+        records = self.dump("rows", "--format", "jsonl", "names", "--columns", columns).splitlines()
         self.assertEqual(json.loads(records[0]), {"First Name": "ann", "a,b": 1, 'say "so"': "x"})
         where = '"First Name" = bob and "a,b" >= 3 and "say ""so""" like \'y%\' and and = 4'
-        self.assertEqual(self.dump("values", "names", "--columns", "and", "--where", where), "and\n4\n")
+        self.assertEqual(self.dump("rows", "names", "--columns", "and", "--where", where), "and\n4\n")
         for wrong in ('"a', 'a,,b', '', '"a,b"c', 'a,b'):
-            code, _, error = self.run_dump("values", "names", "--columns", wrong)
+            code, _, error = self.run_dump("rows", "names", "--columns", wrong)
             self.assertEqual(code, 1, error)
         self.assertIn('it has "First Name", "a,b", "say ""so""", and', error)
         # --column takes a name as it is, and as the error prints it.
@@ -642,11 +642,11 @@ class Json(DumpTest):
         (self.folder / "floats.csv").write_text("x\n1\n-0\n2.5\n1e300\n1e20\nnan\n-inf\n")
         self.make("floats.csv", "floats", "--type", "x=double")
         expected = ["1.0", "-0.0", "2.5", "1e+300", "1e+20", '"nan"', '"-inf"']
-        values = self.dump("values", "--json", "floats").splitlines()
+        values = self.dump("rows", "--json", "floats").splitlines()
         self.assertEqual([re.search(r'"x":(.*?)}', line)[1] for line in values], expected)
-        records = self.dump("records", "floats").splitlines()
+        records = self.dump("rows", "--format", "jsonl", "floats").splitlines()
         self.assertEqual([re.search(r'"x":(.*?)}', line)[1] for line in records], expected)
-        self.assertIn('"values":{"x":-0.0}', self.dump("at", "--json", "floats", "1"))
+        self.assertIn('"values":{"x":-0.0}', self.dump("rows", "--json", "floats", "--row", "1"))
 
     def test_compression_is_what_blocks_use(self):
         (self.folder / "c.csv").write_text("same,short\n" + f"{'x' * 90},1\n" * 300)
@@ -742,13 +742,13 @@ class Json(DumpTest):
             self.assertRegex(text, rf"\nkey index +binary .* {files['key_index']} ")
             self.assertRegex(text, rf"\ntotal +{sum(files.values())} +100.0 %")
         # Commands that read values refuse the key index, and say why.
-        for command in (["values", "k", "--column"], ["values", "k", "--columns"], ["at", "k", "1", "--column"],
+        for command in (["rows", "k", "--column"], ["rows", "k", "--columns"], ["rows", "k", "--row", "1", "--column"],
                         ["whatif", "k", "--column"], ["diff", "k", "k", "--column"], ["find", "k", "1", "--column"]):
             code, _, error = self.run_dump(*command, "key index")
             self.assertNotEqual(code, 0)
             self.assertIn("the key index has no values, ", error)
             self.assertNotIn("no column", error)
-        for command in ([], ["header"], ["footer"], ["blocks"], ["dictionary"], ["index"], ["stats"], ["verify"], ["hexdump"]):
+        for command in ([], ["hexdump", "--header"], ["hexdump", "--footer"], ["blocks"], ["stats", "--dictionary"], ["index"], ["stats"], ["verify"], ["hexdump"]):
             code, _, error = self.run_dump(*command, "k", "--column", "key index")
             self.assertTrue(code == 0 or "no dictionary" in error, (command, error))
 
@@ -772,32 +772,32 @@ class Columns(DumpTest):
         for (table, part), path in self.files.items():
             part_options = [["--part", str(part)]] + ([[]] if table == "t" else [])
             for options in part_options:
-                for command in ([], ["header"], ["footer"], ["blocks"], ["blocks", "--bytes"], ["index"], ["--json"],
-                                ["blocks", "--json"], ["block", "--ordinal", "1"]):
+                for command in ([], ["hexdump", "--header"], ["hexdump", "--footer"], ["blocks"], ["blocks", "--bytes"], ["index"], ["--json"],
+                                ["blocks", "--json"], ["blocks", "--ordinal", "1"]):
                     self.assertEqual(self.dump(*command, table, "--column", "id", *options), self.dump(*command, path))
                 out = self.folder / "salvaged_column.cfile"
                 self.dump("salvage", table, "--column", "id", *options, str(out), "--force")
                 self.assertEqual(out.read_bytes(), (self.folder / path).read_bytes())
 
     def test_several_parts(self):
-        for command in (["block", "--ordinal", "1"], ["hexdump"], ["salvage"]):
+        for command in (["blocks", "--ordinal", "1"], ["hexdump"], ["salvage"]):
             code, _, error = self.run_dump(*command, "parts", "--column", "id", *(["out"] if command == ["salvage"] else []))
             self.assertEqual((code, error), (1, "cfile-dump: parts has 2 parts: choose one with --part, from 0 on\n"))
         # Other commands print one part after another.
         paths = [self.files["parts", part] for part in range(2)]
-        for command in ([], ["header"], ["footer"], ["blocks"], ["index"], ["stats"]):
+        for command in ([], ["hexdump", "--header"], ["hexdump", "--footer"], ["blocks"], ["index"], ["stats"]):
             texts = [f"# {path}\n{self.dump(*command, path)}" for path in paths]
             self.assertEqual(self.dump(*command, "parts", "--column", "id"), "\n".join(texts), command)
             document = json.loads(self.dump(*command, "parts", "--column", "id", "--json"))
             self.assertEqual(document["files"], [json.loads(self.dump(*command, path, "--json")) for path in paths], command)
         ids = "-5\n0\n7\n7\n8\n9\n12\n"
-        self.assertEqual(self.dump("values", "parts", "--column", "id"), 2 * ids)
-        self.assertEqual(self.dump("values", "parts", "--column", "id", "--part", "1"), ids)
-        self.assertEqual(self.dump("values", "parts", "--column", "id", "--ordinal", "6", "--count", "2"), "12\n-5\n")
-        self.assertEqual(json.loads(self.dump("values", "--json", "parts", "--column", "id", "--ordinal", "13")),
+        self.assertEqual(self.dump("rows", "parts", "--column", "id"), 2 * ids)
+        self.assertEqual(self.dump("rows", "parts", "--column", "id", "--part", "1"), ids)
+        self.assertEqual(self.dump("rows", "parts", "--column", "id", "--ordinal", "6", "--count", "2"), "12\n-5\n")
+        self.assertEqual(json.loads(self.dump("rows", "--json", "parts", "--column", "id", "--ordinal", "13")),
                          {"schema_version": 1, "ordinal": 13, "value": 12})
-        self.assertEqual(self.dump("at", "parts", "8", "--column", "id"), "0\n")
-        self.assertEqual(self.dump("at", "parts", "1", "--column", "id", "--part", "1"), "0\n")
+        self.assertEqual(self.dump("rows", "parts", "--row", "8", "--column", "id"), "0\n")
+        self.assertEqual(self.dump("rows", "parts", "--row", "1", "--column", "id", "--part", "1"), "0\n")
         self.assertIn("ordinal  2\n", self.dump("find", "parts", "--column", "id", "7"))
         self.assertIn("ordinal  2\n", self.dump("find", "parts", "--column", "id", "--part", "1", "7"))
         self.assertIn("ordinal  2\n", self.dump("find", "parts", "7", "--part", "1"))  # id is the only column with a value index
@@ -816,15 +816,18 @@ class Columns(DumpTest):
     def test_misuse(self):
         for arguments, expected in (
                 (["blocks", "t"], "t is a table: choose one of its columns, such as --column id"),
-                (["blocks", "t", "--column", "ID"], 'the table has no column "ID"; it has id, text, day, amount'),
+                (["blocks", "t", "--column", "ID"], 'the table has no column "ID"; it has id, text, day, amount; did you mean id?'),
                 (["blocks", "t", "--column", "id", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
                 (["verify", "t", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
-                (["values", "t", "--part", "0"], "--part needs --column"),
-                (["records", "words.cfile"],
-                 "words.cfile is a single column, but only tables have records: cfile-dump values words.cfile shows its values"),
+                (["blocks", "t", "--column", "id", "--part", "prt"], "t: no part has a name that begins with prt"),
+                (["rows", "t", "--part", "7"], "there is no part 7: t has 1 part, counted from 0"),
+                (["t", "--part", "0"], "--part needs --column"),
+                (["summary", "--schema", "words.cfile"], "words.cfile is a single column of type string: only tables have a schema"),
+                (["rows", "words.cfile", "--part", "0"],
+                 "--column and --part are for tables, but words.cfile is a single column"),
                 (["blocks", "words.cfile", "--column", "id"],
                  "--column and --part are for tables, but words.cfile is a single column"),
-                (["values", "words.cfile", "--column", "id"],
+                (["rows", "words.cfile", "--column", "id"],
                  "--column and --part are for tables, but words.cfile is a single column"),
                 (["verify", "words.cfile", "--part", "0"],
                  "--column and --part are for tables, but words.cfile is a single column")):
@@ -834,12 +837,12 @@ class Columns(DumpTest):
 
     def test_misuse_names_the_help(self):
         for arguments, expected in (
-                (["--colum", "id", "t"], "unknown option --colum\nSee cfile-dump --help"),
-                (["t", "--colum", "id"], "unknown option --colum\nSee cfile-dump --help"),
+                (["--colum", "id", "t"], "unknown option --colum; did you mean --column?\nSee cfile-dump --help"),
+                (["t", "--colum", "id"], "unknown option --colum; did you mean --column?\nSee cfile-dump --help"),
                 (["whatif", "t", "--part", "0"], "unknown option --part\nSee cfile-dump whatif --help"),
-                (["at", "t", "0", "1", "2"], "unexpected arguments: 1 2\nSee cfile-dump at --help"),
-                (["values", "t", "--count", "x"],
-                 "--count: 'x' is not a number from 0 to 2^64 - 1\nSee cfile-dump values --help")):
+                (["rows", "t", "--row", "0", "1", "2"], "unexpected arguments: 1 2\nSee cfile-dump rows --help"),
+                (["rows", "t", "--count", "x"],
+                 "--limit: 'x' is not a number from 0 to 2^64 - 1\nSee cfile-dump rows --help")):
             self.assertEqual(self.run_dump(*arguments), (1, "", f"cfile-dump: {expected}\n"))
         self.assertIn("neither a file nor a subcommand", self.run_dump("valeus", "t", "--head", "3")[2])
 
@@ -852,7 +855,7 @@ class Columns(DumpTest):
             self.assertNotIn("-0", self.dump(*command, "zeros", "--column", "x").replace("part-", ""), command)
 
     def test_footer_and_hexdump_name_features_and_bounds(self):
-        self.assertIn("compatible_features: 1  # statistics\n", self.dump("footer", "t", "--column", "id"))
+        self.assertIn("compatible_features: 1  # statistics\n", self.dump("hexdump", "--footer", "t", "--column", "id"))
         fields = [json.loads(line) for line in self.dump("hexdump", "--json", "t", "--column", "id").splitlines()]
         values = {field["name"]: field["value"] for field in fields if field["region"] in ("footer", "statistics")}
         self.assertEqual(values["compatible_features"], "1 (statistics)")
@@ -861,7 +864,7 @@ class Columns(DumpTest):
         self.assertRegex(values["max_key"], rf" \({stats['maximum']['text']}\)$")
 
     def test_explain_has_the_version_of_the_schema(self):
-        for command in (["find", "t", "7"], ["at", "t", "0"]):
+        for command in (["find", "t", "7"], ["rows", "t", "--row", "0"]):
             _, second = self.dump(command[0], "--explain", "--json", *command[1:]).splitlines()
             self.assertEqual(list(json.loads(second)), ["schema_version", "path", "explain"])
 
@@ -932,16 +935,16 @@ class Damage(DumpTest):
 
 class Surroundings(DumpTest):
     # All kinds of output.
-    PRINTING = ([], ["--json"], ["header"], ["footer", "--json"], ["blocks"], ["blocks", "--json"],
-                ["block", "--ordinal", "7"], ["block", "--json", "--ordinal", "7"], ["index"], ["index", "--json"], ["values"],
-                ["values", "--json"], ["values", "--where", "value > 0"], ["at", "7"], ["find", "--json", "7"],
-                ["--help"], ["values", "--help"], ["--version"])
+    PRINTING = ([], ["--json"], ["hexdump", "--header"], ["hexdump", "--footer", "--json"], ["blocks"], ["blocks", "--json"],
+                ["blocks", "--ordinal", "7"], ["blocks", "--json", "--ordinal", "7"], ["index"], ["index", "--json"], ["rows"],
+                ["rows", "--json"], ["rows", "--where", "value > 0"], ["rows", "--row", "7"], ["find", "--json", "7"],
+                ["--help"], ["rows", "--help"], ["--version"])
 
     def commands(self):
         for command in self.PRINTING:
             yield command[:1] + ["keys.cfile"] + command[1:] if command[:1] and command[0][0] != "-" \
                 else command + ["keys.cfile"]
-        for command in ([], ["--json"], ["values"], ["records"], ["records", "--schema"], ["values", "--where", "id > 0"]):
+        for command in ([], ["--json"], ["rows"], ["rows", "--format", "jsonl"], ["summary", "--schema"], ["rows", "--where", "id > 0"]):
             yield command + ["t"]
 
     def run_into(self, target, *arguments):
@@ -970,7 +973,7 @@ class Surroundings(DumpTest):
         self.dump("verify", "several/paths.cfile")
 
     def test_pipestatus(self):
-        for command, codes in (("values --json keys.cfile | head -1", "141 0"), ("values keys.cfile | cat", "0 0"),
+        for command, codes in (("rows --json keys.cfile | head -1", "141 0"), ("rows keys.cfile | cat", "0 0"),
                                ("verify damaged_words.cfile | true", "2 0"), ("verify words.cfile | true", "0 0")):
             done = subprocess.run(["bash", "-c", f'"$0" {command} >/dev/null; echo "${{PIPESTATUS[@]}}"', DUMP],
                                   cwd=self.folder, capture_output=True, timeout=60)
@@ -1015,21 +1018,21 @@ class Surroundings(DumpTest):
         next((self.folder / f"{evil}.torn").glob("*/*.cfile")).write_bytes(b"")
         shown = set()
         for path in (file, table, f"{evil}.j", f"{evil}.damaged", f"{evil}.torn", f"{evil}.none", csv, evil):
-            for command in ([], ["header"], ["footer"], ["blocks"], ["index"], ["values"], ["verify"], ["records"],
-                            ["records", "--schema"], ["values", "--where", f'"{evil}" = 7'],
-                            ["values", "--where", f"id = {evil}"], ["values", "--columns", evil], ["at", "9"],
-                            ["export", "--print-import-options"], ["whatif", "--recommend"], ["at", evil], ["find", evil],
+            for command in ([], ["hexdump", "--header"], ["hexdump", "--footer"], ["blocks"], ["index"], ["rows"], ["verify"], ["rows", "--format", "jsonl"],
+                            ["summary", "--schema"], ["rows", "--where", f'"{evil}" = 7'],
+                            ["rows", "--where", f"id = {evil}"], ["rows", "--columns", evil], ["rows", "--row", "9"],
+                            ["rows", "--format", "csv", "--print-import-options"], ["whatif", "--recommend"], ["rows", "--row", evil], ["find", evil],
                             ["find", "--column", evil, evil],
                             ["salvage", "--force", f"{evil}.out"], [evil]):
                 for form in ([], ["--json"]):
                     code, out, error = self.run_dump(*command[:1], *form, path, *command[1:])
                     shown.add((code, out != "", error != ""))
                     self.assertNotRegex(error, "[^ -~\n]", (command, path))
-                    if form == [] and command != ["records"]:
+                    if form == [] and command != ["rows", "--format", "jsonl"]:
                         self.assertNotRegex(out, "[^ -~\n\t]", (command, path))
                     else:  # JSON escapes control characters
                         self.assertNotRegex(out, "[\0-\x08\x0b-\x1f]", (command, path))
-                        for line in out.splitlines() if command[:1] in (["values"], ["records"]) else [out]:
+                        for line in out.splitlines() if command[:1] in (["rows"], ["rows", "--format", "jsonl"]) else [out]:
                             if line and "--schema" not in command:
                                 json.loads(line)
         self.assertTrue({(0, True, False), (1, False, True), (2, True, True)} <= shown, shown)
@@ -1038,41 +1041,41 @@ class Surroundings(DumpTest):
         name = 'e\x1b"\\x\n'
         (self.folder / "odd.jsonl").write_text(json.dumps({name: 1}) + "\n")
         self.make("odd.jsonl", "odd")
-        schema = self.dump("records", "--schema", "odd")
+        schema = self.dump("summary", "--schema", "odd")
         self.assertIn('"e\\x1b\\"\\\\x\\x0a"', schema)
         (self.folder / "odd.schema").write_text(schema)
         self.make("odd.jsonl", "odd2", "--schema", "odd.schema")
-        self.assertEqual(json.loads(self.dump("records", "odd2")), {name: 1})
+        self.assertEqual(json.loads(self.dump("rows", "--format", "jsonl", "odd2")), {name: 1})
 
     def test_limits(self):
         (self.folder / "nested.jsonl").write_text('{"a":{"b":1,"c":[1,2]},"d":1}\n')
         self.make("nested.jsonl", "nested")
-        for command in (["records"], ["records", "--schema"]):
-            for table, leaves in (("t", 4), ("nested", 3)):
+        for command in (["rows", "--format", "jsonl"], ["summary", "--schema"]):
+            for table, leaves in ([("t", 4)] if "--schema" in command else []) + [("nested", 3)]:
                 self.dump(*command, "--max-leaves", str(leaves), table)
                 code, out, error = self.run_dump(*command, "--max-leaves", str(leaves - 1), table)
                 self.assertNotEqual(code, 0)
                 self.assertEqual(out, "")
                 self.assertRegex(error, f"limit of {leaves - 1}.*max.leaves")
-        for command in ([], ["verify"], ["values"]):
+        for command in ([], ["verify"], ["rows"]):
             self.assertNotEqual(self.run_dump(*command, "--max-leaves", "2", "nested")[0], 0)
         for option in ("--max-block-size", "--max-metadata-size", "--max-index-size", "--max-depth", "--max-leaves"):
             for value in ("-1", "x", "1x", "99999999999999999999999"):
-                code, out, error = self.run_dump("values", option, value, "t")
+                code, out, error = self.run_dump("rows", option, value, "t")
                 self.assertEqual((code, out), (1, ""), (option, value))
                 self.assertIn(f"{option}: '{value}' is not a ", error)
-        self.dump("values", "--max-block-size", "1MiB", "--max-metadata-size", "64 kb", "t")
+        self.dump("rows", "--max-block-size", "1MiB", "--max-metadata-size", "64 kb", "t")
 
     def test_errors_say_where_once(self):
-        for command in (["values", "--where", "value > a", "damaged_paths.cfile"], ["values", "damaged_paths.cfile"],
-                        ["values", "--where", "value is null", "damaged_paths.cfile"]):
+        for command in (["rows", "--where", "value > a", "damaged_paths.cfile"], ["rows", "damaged_paths.cfile"],
+                        ["rows", "--where", "value is null", "damaged_paths.cfile"]):
             code, _, error = self.run_dump(*command)
             self.assertEqual(code, 2)
             self.assertEqual(error.count("damaged_paths.cfile"), 1, error)
             self.assertEqual(error.count("block at offset"), 1, error)
 
     def test_every_help_has_an_example(self):
-        commands = ("header", "footer", "blocks", "index", "values", "at", "find", "records", "verify")
+        commands = ("hexdump", "blocks", "index", "rows", "count", "find", "verify")
         self.assertIn("Examples:\n", self.dump("--help"))
         for command in commands:
             self.assertIn(f"  {command} ", self.dump("--help"))

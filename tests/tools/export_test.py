@@ -1,4 +1,4 @@
-"""Runs cfile-dump export as its users do: export_test.py CFILE_DUMP CFILE_IMPORT."""
+"""Runs cfile-dump rows as its users do: export_test.py CFILE_DUMP CFILE_IMPORT."""
 
 import concurrent.futures
 import csv
@@ -66,10 +66,18 @@ class ExportTest(unittest.TestCase):
         return done.stdout
 
     def export(self, *arguments):
-        return self.succeed(DUMP, "export", *arguments)
+        return self.succeed(DUMP, *self.command(arguments))
+
+    def command(self, arguments):
+        """The command that writes CSV, or to the file of the second argument."""
+        arguments = list(map(str, arguments))
+        if len(arguments) > 1 and not arguments[1].startswith("-"):
+            arguments[1:1] = ["-o"]
+        chosen = {"-o", "--format", "--help"} & set(arguments)
+        return ["rows", *arguments, *([] if chosen else ["--format", "csv"])]
 
     def expect_error(self, message, *arguments, exit_code=1):
-        done = self.run_tool(DUMP, "export", *arguments)
+        done = self.run_tool(DUMP, *self.command(arguments))
         self.assertEqual(done.stderr.decode(), f"cfile-dump: {message}\n")
         self.assertEqual(done.returncode, exit_code)
 
@@ -99,12 +107,12 @@ class RoundTrip(ExportTest):
         self.assertEqual(list(csv.reader(io.StringIO(text.decode(), newline=""))),
                          [names, *([field or "" for field in row] for row in table)])
         for form, file in (("csv", "u.csv"), ("tsv", "u.tsv")):
-            self.export("t", file, "--to", form)
-            options = shlex.split(self.export("t", "--to", form, "--print-import-options").decode())
+            self.export("t", file, "--format", form)
+            options = shlex.split(self.export("t", "--format", form, "--print-import-options").decode())
             self.succeed(IMPORT, "--quiet", file, form, *options)
-            self.assertEqual(self.succeed(DUMP, "values", form), self.succeed(DUMP, "values", "t"))
-            self.assertEqual(self.succeed(DUMP, "records", "--schema", form).split(b"\n")[1:],
-                             self.succeed(DUMP, "records", "--schema", "t").split(b"\n")[1:])
+            self.assertEqual(self.succeed(DUMP, "rows", form), self.succeed(DUMP, "rows", "t"))
+            self.assertEqual(self.succeed(DUMP, "summary", "--schema", form).split(b"\n")[1:],
+                             self.succeed(DUMP, "summary", "--schema", "t").split(b"\n")[1:])
 
     def test_types_that_csv_shows(self):
         rows = [["1", "3000000000", "1.0", "true", "2013-01-31", "2013-01-31T10:00:00Z", "2013-01-31T10:00:00.500000", "x,"],
@@ -113,7 +121,7 @@ class RoundTrip(ExportTest):
         self.succeed(IMPORT, "--quiet", "t.csv", "t")
         self.export("t", "u.csv")
         self.succeed(IMPORT, "--quiet", "u.csv", "u")
-        for command in (["values"], ["records", "--schema"]):
+        for command in (["rows"], ["summary", "--schema"]):
             self.assertEqual(self.succeed(DUMP, *command, "u").split(b"\n")[1:], self.succeed(DUMP, *command, "t").split(b"\n")[1:])
 
     def test_golden_files(self):
@@ -125,7 +133,8 @@ class RoundTrip(ExportTest):
     def check_golden_table(self, table, files):
         """Returns how many columns were exported and imported again."""
         if files[0].nested:
-            self.expect_error(f"column {files[0].column} is nested: cfile-dump records shows it", table)
+            self.expect_error(f"column {files[0].column} is nested, so a field of csv cannot hold it: use --format jsonl, "
+                              "or choose other columns with --columns", table)
             return 0
         text = self.export(table)
         names, *rows = csv.reader(io.StringIO(text.decode(errors="surrogateescape"), newline=""))
@@ -136,7 +145,7 @@ class RoundTrip(ExportTest):
         (self.folder / f"{table}.csv").write_bytes(self.export(table, *columns) if columns else text)
         options = shlex.split(self.export(table, "--print-import-options", *columns).decode())
         self.succeed(IMPORT, "--quiet", f"{table}.csv", f"{table}-again", *options)
-        self.assertEqual(self.succeed(DUMP, "values", f"{table}-again"), self.succeed(DUMP, "values", table, *columns), table)
+        self.assertEqual(self.succeed(DUMP, "rows", f"{table}-again"), self.succeed(DUMP, "rows", table, *columns), table)
         return len(names)
 
     def test_golden_files_of_each_kind(self):
@@ -147,7 +156,7 @@ class RoundTrip(ExportTest):
 
     def check_golden_file(self, file):
         """False: the file is nested."""
-        text = self.run_tool(DUMP, "export", file)
+        text = self.run_tool(DUMP, "rows", "--format", "csv", file)
         if text.returncode != 0:
             self.assertEqual(text.returncode, 1, text.stderr)
             self.assertIn("is nested", text.stderr.decode())
@@ -156,46 +165,46 @@ class RoundTrip(ExportTest):
         (self.folder / f"{table}.csv").write_bytes(text.stdout)
         options = shlex.split(self.export(file, "--print-import-options").decode())
         self.succeed(IMPORT, "--quiet", f"{table}.csv", table, *options)
-        self.assertEqual(self.succeed(DUMP, "values", table, "--column", "value"), self.succeed(DUMP, "values", file), file)
+        self.assertEqual(self.succeed(DUMP, "rows", table, "--column", "value"), self.succeed(DUMP, "rows", file), file)
         return True
 
     def test_golden_tables(self):
         for folder in sorted((GOLDEN / "tables-0.2").iterdir()):
             if not folder.is_dir():
                 continue
-            lines = self.export(folder, "--to", "jsonl")
-            self.assertEqual(lines, self.export(folder, "--to", "jsonl", "--threads", "3"))
-            self.assertEqual(lines, self.succeed(DUMP, "records", folder), folder)
-            done = self.run_tool(DUMP, "export", folder)
+            lines = self.export(folder, "--format", "jsonl")
+            self.assertEqual(lines, self.export(folder, "--format", "jsonl", "--threads", "3"))
+            self.assertEqual(lines, self.succeed(DUMP, "rows", "--format", "jsonl", folder), folder)
+            done = self.run_tool(DUMP, "rows", "--format", "csv", folder)
             if done.returncode != 0:
                 self.assertIn(b"is nested", done.stderr)
                 continue
             (self.folder / "t.csv").write_bytes(done.stdout)
             shutil.rmtree(self.folder / "t", ignore_errors=True)
             self.succeed(IMPORT, "--quiet", "t.csv", "t", *shlex.split(self.export(folder, "--print-import-options").decode()))
-            self.assertEqual(self.succeed(DUMP, "values", "t"), self.succeed(DUMP, "values", folder), folder)
+            self.assertEqual(self.succeed(DUMP, "rows", "t"), self.succeed(DUMP, "rows", folder), folder)
 
     def test_json_lines(self):
         self.make_all_types()
-        lines = self.export("t", "--to", "jsonl")
-        self.assertEqual(lines, self.succeed(DUMP, "records", "t"))
+        lines = self.export("t", "--format", "jsonl")
+        self.assertEqual(lines, self.succeed(DUMP, "rows", "--format", "jsonl", "t"))
         self.assertIn(b'"a float":-0.0,"a double":-0.0', lines)
         (self.folder / "u.jsonl").write_bytes(lines)
-        (self.folder / "schema").write_bytes(self.succeed(DUMP, "records", "--schema", "t"))
+        (self.folder / "schema").write_bytes(self.succeed(DUMP, "summary", "--schema", "t"))
         self.succeed(IMPORT, "--quiet", "u.jsonl", "u", "--schema", "schema")
-        self.assertEqual(self.succeed(DUMP, "values", "u"), self.succeed(DUMP, "values", "t"))
+        self.assertEqual(self.succeed(DUMP, "rows", "u"), self.succeed(DUMP, "rows", "t"))
 
 
 class Options(ExportTest):
     def test_threads_give_the_same_text(self):
         self.make_all_types(rows=30_000)
         for form in ("csv", "jsonl"):
-            one = self.export("t", "--to", form, "--threads", "1")
+            one = self.export("t", "--format", form, "--threads", "1")
             for threads in (2, 7):
-                self.assertTrue(self.export("t", "--to", form, "--threads", threads) == one)
+                self.assertTrue(self.export("t", "--format", form, "--threads", threads) == one)
         where = "\"a uint8\" = 255 or \"a bool\" is null"
         one = self.export("t", "--where", where, "--threads", "1")
-        self.assertEqual(len(self.succeed(DUMP, "values", "t", "--where", where).splitlines()),
+        self.assertEqual(len(self.succeed(DUMP, "rows", "t", "--where", where).splitlines()),
                          len(list(csv.reader(io.StringIO(one.decode(), newline="")))))
         self.assertTrue(self.export("t", "--where", where, "--threads", "5") == one)
 
@@ -205,7 +214,7 @@ class Options(ExportTest):
         self.assertEqual(self.export("t"), b'"a,b",n,"q"""\nx;,1,y\n,2,""\n')
         self.assertEqual(self.export("t", "--columns", 'n,"a,b"', "--delimiter", ";"), b'n;a,b\n1;"x;"\n2;\n')
         self.assertEqual(self.export("t", "--columns", "n", "--where", "n > 1", "--no-header"), b"2\n")
-        self.assertEqual(self.export("t", "--to", "jsonl", "--columns", "n,\"a,b\""), b'{"n":1,"a,b":"x;"}\n{"n":2}\n')
+        self.assertEqual(self.export("t", "--format", "jsonl", "--columns", "n,\"a,b\""), b'{"n":1,"a,b":"x;"}\n{"n":2}\n')
         self.assertEqual(self.export("t", "--print-import-options", "--delimiter", ";").decode(),
                          "--header yes --delimiter ';' --type a,b=string --type n=int32 --type 'q\"=string'\n")
         self.assertEqual(self.export("t", "--print-import-options", "--no-header", "--columns", "n").decode(),
@@ -213,42 +222,43 @@ class Options(ExportTest):
 
     def test_import_options_as_the_help_shows(self):
         # The example of --help also works for names that a shell would change, or in which cfile-import would find another delimiter.
-        example, = re.findall(r"\n  (eval cfile-import .*\\\n.*)\n", self.succeed(DUMP, "export", "--help").decode())
+        example, = re.findall(r"\n  (eval cfile-import .*\\\n.*)\n", self.succeed(DUMP, "rows", "--help").decode())
         for number, name in enumerate(("a;b", "a\tb", "two  spaces", "two\nlines", "it's", "$HOME *")):
             self.write_csv([name], [["1"], ["2"]])
             self.succeed(IMPORT, "--quiet", "t.csv", f"t{number}", "--delimiter", ",")
             self.export(f"t{number}", "flights.csv")
             command = (example.replace("cfile-import", f"{IMPORT} --quiet").replace("cfile-dump", DUMP)
-                       .replace(" copy ", f" copy{number} ").replace("export flights ", f"export t{number} "))
+                       .replace(" copy ", f" copy{number} ").replace("rows flights ", f"rows t{number} "))
             self.succeed("bash", "-c", command)
-            for what in (["values", f"copy{number}"], ["values", "--json", f"copy{number}"]):
+            for what in (["rows", f"copy{number}"], ["rows", "--json", f"copy{number}"]):
                 self.assertEqual(self.succeed(DUMP, *what), self.succeed(DUMP, *what[:-1], f"t{number}"), name)
 
     def test_each_column_once(self):
         self.write_csv(["n", "m"], [["1", "2"]])
         self.succeed(IMPORT, "--quiet", "t.csv", "t")
         for form in ("csv", "tsv"):
-            self.expect_error("--columns: column n is given twice", "t", "--to", form, "--columns", "n,m", "--columns", "n")
-        done = self.run_tool(DUMP, "values", "t", "--json", "--columns", "n,n")
+            self.expect_error("--columns: column n is given twice", "t", "--format", form, "--columns", "n,m", "--columns", "n")
+        done = self.run_tool(DUMP, "rows", "t", "--json", "--columns", "n,n")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (1, b"", b"cfile-dump: --columns: column n is given twice\n"))
 
     def test_conditions_on_records(self):
         (self.folder / "t.jsonl").write_text("".join(json.dumps({"n": i, "list": list(range(i % 3))}) + "\n" for i in range(5000)))
         self.succeed(IMPORT, "--quiet", "t.jsonl", "t")
-        lines = [json.loads(line) for line in self.export("t", "--to", "jsonl", "--where", "n in (7, 8, 4999)").splitlines()]
+        lines = [json.loads(line) for line in self.export("t", "--format", "jsonl", "--where", "n in (7, 8, 4999)").splitlines()]
         self.assertEqual(lines, [{"n": 7, "list": [0]}, {"n": 8, "list": [0, 1]}, {"n": 4999, "list": [0]}])
-        self.assertEqual(self.export("t", "--to", "jsonl", "--where", "n = 7", "--columns", "list"), b'{"list":[0]}\n')
-        self.expect_error("column list.list.element is nested: cfile-dump records shows it", "t")
+        self.assertEqual(self.export("t", "--format", "jsonl", "--where", "n = 7", "--columns", "list"), b'{"list":[0]}\n')
+        self.expect_error("column list.list.element is nested, so a field of csv cannot hold it: use --format jsonl, or choose other columns "
+                          "with --columns", "t")
 
     def test_wrong_use(self):
         self.write_csv(["n"], [["1"]])
         self.succeed(IMPORT, "--quiet", "t.csv", "t")
-        formats = self.run_tool(DUMP, "export", "t", "--to", "xml").stderr.decode().partition("one of ")[2].strip()
-        self.expect_error(f"the name of t.xlsx does not show the format: add --to, with one of {formats}", "t", "t.xlsx")
+        formats = self.run_tool(DUMP, "rows", "t", "--format", "xml").stderr.decode().partition("one of ")[2].strip()
+        self.expect_error(f"the name of t.xlsx does not show the format: add --format, with one of {formats}", "t", "t.xlsx")
         self.expect_error("--no-header is for csv and tsv, but the format is jsonl", "t", "u.jsonl", "--no-header")
         for delimiter in ("a", "1", "-", '"', "ab", ""):
-            self.assertEqual(self.run_tool(DUMP, "export", "t", "--delimiter", delimiter).returncode, 1 if delimiter else 0)
-        self.assertEqual(self.run_tool(DUMP, "export", "t", "--where", "").returncode, 1)
+            self.assertEqual(self.run_tool(DUMP, "rows", "--format", "csv", "t", "--delimiter", delimiter).returncode, 1 if delimiter else 0)
+        self.assertEqual(self.run_tool(DUMP, "rows", "--format", "csv", "t", "--where", "").returncode, 1)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["t", "t.csv"])
 
     def test_the_input_is_no_output(self):
@@ -264,7 +274,7 @@ class Options(ExportTest):
         for place, out, why in (("own.cfile", "own.cfile", lost), ("own.cfile", "./t/../own.cfile", lost), ("own.cfile", "link.csv", lost),
                                 ("t", part, inside), ("t/.", "t/new.csv", inside), ("alias", "t/part-new/x.csv", inside),
                                 ("t", "alias/table.cft", inside)):
-            self.expect_error(f"{out} {why}", place, out, "--to", "csv")
+            self.expect_error(f"{out} {why}", place, out, "--format", "csv")
             done = self.run_tool(DUMP, "report", place, "--html", out, "--force")
             self.assertEqual((done.returncode, done.stderr.decode()), (1, f"cfile-dump: {out} {why}\n"))
         done = self.run_tool(DUMP, "report", "t", "--column", "n", "--html", part, "--force")
@@ -284,11 +294,11 @@ class Output(ExportTest):
         data[len(data) // 2] ^= 1
         column.write_bytes(data)
         for threads in (1, 4):
-            done = self.run_tool(DUMP, "export", "t", "u.csv", "--threads", threads)
+            done = self.run_tool(DUMP, "rows", "t", "-o", "u.csv", "--threads", threads)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertEqual((self.folder / "u.csv").read_text(), "old")
             # To standard output, the rows before the damage are written.
-            done = self.run_tool(DUMP, "export", "t", "--threads", threads)
+            done = self.run_tool(DUMP, "rows", "--format", "csv", "t", "--threads", threads)
             self.assertEqual(done.returncode, 2)
             rows = done.stdout.decode().splitlines()
             self.assertGreater(len(rows), 10_000)
@@ -298,13 +308,13 @@ class Output(ExportTest):
     def test_closed_pipe_and_full_disk(self):
         self.write_csv(["n"], [[str(i)] for i in range(300_000)])
         self.succeed(IMPORT, "--quiet", "t.csv", "t")
-        process = subprocess.Popen([DUMP, "export", "t"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen([DUMP, "rows", "--format", "csv", "t"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stdout.read(10)
         process.stdout.close()
         self.assertEqual((process.stderr.read(), process.wait()), (b"", -signal.SIGPIPE))
         process.stderr.close()
         with open("/dev/full", "wb") as full:
-            done = subprocess.run([DUMP, "export", "t"], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, timeout=60)
+            done = subprocess.run([DUMP, "rows", "--format", "csv", "t"], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, timeout=60)
         self.assertEqual((done.returncode, done.stderr.decode()),
                          (3, "cfile-dump: cannot write to standard output: No space left on device\n"))
 

@@ -49,7 +49,7 @@ class EvolveTest(ImportTest):
 
     def rows(self):
         """The rows of the table, without nulls."""
-        done = self.run_tool(import_test.DUMP, "values", "t", "--format", "jsonl")
+        done = self.run_tool(import_test.DUMP, "rows", "t", "--format", "jsonl")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertEqual(self.run_tool(import_test.DUMP, "verify", "t").returncode, 0)
         return [json.loads(line) for line in done.stdout.splitlines()]

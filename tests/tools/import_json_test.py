@@ -28,7 +28,7 @@ class JsonTest(ImportTest):
         return json.loads(done.stdout)
 
     def records(self):
-        done = self.run_tool(import_test.DUMP, "records", "t")
+        done = self.run_tool(import_test.DUMP, "rows", "--format", "jsonl", "t")
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
         self.assertEqual(self.run_tool(import_test.DUMP, "verify", "t").returncode, 0)
         return [json.loads(line) for line in done.stdout.splitlines()]
@@ -164,7 +164,7 @@ class FileOptions(JsonTest):
     def headers(self):
         """The header and the footer of each column of table t."""
         names = [column["name"] for column in json.loads(self.run_tool(import_test.DUMP, "t", "--json").stdout)["columns"]]
-        return {name: [self.run_tool(import_test.DUMP, command, "t", "--column", name).stdout.decode() for command in ("header", "footer")]
+        return {name: [self.run_tool(import_test.DUMP, "hexdump", part, "t", "--column", name).stdout.decode() for part in ("--header", "--footer")]
                 for name in names}
 
     def import_both(self, *options):
@@ -180,9 +180,9 @@ class FileOptions(JsonTest):
                 footers = {name: footer for name, (_, footer) in self.headers().items()}
                 self.assertEqual({name: "bloom" in footer for name, footer in footers.items()}, {"k": True, "s": True, "d": False})
                 self.assertEqual(self.run_tool(import_test.DUMP, "verify", "t").returncode, 0)
-                found = self.run_tool(import_test.DUMP, "values", "t", "--where", "s = 'name 1234'").stdout.decode()
+                found = self.run_tool(import_test.DUMP, "rows", "t", "--where", "s = 'name 1234'").stdout.decode()
                 self.assertEqual(found.count("\n"), 2)
-                found = self.run_tool(import_test.DUMP, "values", "t", "--where", "s = 'name x'").stdout.decode()
+                found = self.run_tool(import_test.DUMP, "rows", "t", "--where", "s = 'name x'").stdout.decode()
                 self.assertEqual(found.count("\n"), 1)
         for option, message in [(["--format-version", "1"], "files of version 1 have no Bloom filters"),
                                 (["--compat", "kudu"], "Kudu does not read files with Bloom filters")]:

@@ -43,7 +43,7 @@ class ParquetImportTest(unittest.TestCase):
         return done.stderr.decode()
 
     def rows(self, table="t"):
-        done = self.run_tool(DUMP, "values", table)
+        done = self.run_tool(DUMP, "rows", table)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
         return [line.split("\t") for line in done.stdout.decode().splitlines()][1:]
 
@@ -88,17 +88,17 @@ class ParquetImportTest(unittest.TestCase):
             with self.subTest(golden=golden):
                 self.copy(golden, "in.parquet")
                 self.summary("in.parquet", golden)
-                done = self.run_tool(DUMP, "export", golden, f"{golden}.parquet")
+                done = self.run_tool(DUMP, "rows", golden, "-o", f"{golden}.parquet")
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
                 back = self.summary(f"{golden}.parquet", f"{golden}-back")
                 self.assertEqual(back["format"], "Parquet")
                 self.assertEqual(self.rows(f"{golden}-back"), self.rows(golden))
-        done = self.run_tool(DUMP, "export", golden, "out.parquet", "--where", "true = true")
+        done = self.run_tool(DUMP, "rows", golden, "-o", "out.parquet", "--where", "true = true")
         self.assertEqual((done.returncode, (self.folder / "out.parquet").exists()), (1, False))
 
     def export(self, *options):
         """Exports table t to out.parquet. Returns what the tool prints, and the counts of --report."""
-        done = self.run_tool(DUMP, "export", "t", "out.parquet", "--report", *options)
+        done = self.run_tool(DUMP, "rows", "t", "-o", "out.parquet", "--report", *options)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
         text = done.stdout.decode()
         return text, tuple(map(int, re.search(r"\n(\d+) pages? copied, (\d+) compressed again, (\d+) encoded again\n$", text).groups()))
@@ -127,7 +127,7 @@ class ParquetImportTest(unittest.TestCase):
         for version, kind in (("1", 0), ("2", 6)):
             self.export("--page-version", version)
             self.assertEqual((self.folder / "out.parquet").read_bytes()[4:6], bytes([0x15, kind]))
-        done = self.run_tool(DUMP, "export", "t", "--to", "parquet", "--report")
+        done = self.run_tool(DUMP, "rows", "t", "--format", "parquet", "--report")
         self.assertEqual((done.stdout[:4], done.stdout[-4:], done.returncode), (b"PAR1", b"PAR1", 0))
         self.assertIn(b" pages copied, ", done.stderr)
 
@@ -135,15 +135,15 @@ class ParquetImportTest(unittest.TestCase):
         self.copy("pyarrow_old_types", "t.parquet")
         self.summary("t.parquet", "t")
         for options, message in [
-                (["--compression", "snappy", "--to", "csv"], "--compression is for parquet, but the format is csv"),
-                (["--page-version", "1", "--to", "jsonl"], "--page-version is for parquet, but the format is jsonl"),
-                (["--row-group-rows", "9", "--to", "tsv"], "--row-group-rows is for parquet, but the format is tsv"),
-                (["--report", "--to", "csv"], "--report is for parquet, but the format is csv"),
+                (["--compression", "snappy", "--format", "csv"], "--compression is for parquet, but the format is csv"),
+                (["--page-version", "1", "--format", "jsonl"], "--page-version is for parquet, but the format is jsonl"),
+                (["--row-group-rows", "9", "--format", "tsv"], "--row-group-rows is for parquet, but the format is tsv"),
+                (["--report", "--format", "csv"], "--report is for parquet, but the format is csv"),
                 (["--delimiter", ";"], "--delimiter is for csv and tsv, but the format is parquet")]:
-            done = self.run_tool(DUMP, "export", "t", "out.parquet", *options)
+            done = self.run_tool(DUMP, "rows", "t", "-o", "out.parquet", *options)
             self.assertEqual((done.returncode, done.stderr.decode()), (1, f"cfile-dump: {message}\n"))
         for options in (["--page-version", "3"], ["--row-group-rows", "0"], ["--compression", "nonsense"], ["--compression", "zlib"]):
-            done = self.run_tool(DUMP, "export", "t", "out.parquet", *options)
+            done = self.run_tool(DUMP, "rows", "t", "-o", "out.parquet", *options)
             self.assertEqual(done.returncode, 1, options)
             self.assertIn(options[1].encode(), done.stderr)
         self.assertFalse((self.folder / "out.parquet").exists())
@@ -210,7 +210,7 @@ class ParquetImportTest(unittest.TestCase):
 
     def pandas(self, *options):
         """Exports table t. Returns the names of columns and the index that the pair "pandas" of the Parquet file has."""
-        done = self.run_tool(DUMP, "export", "t", "out.parquet", *options)
+        done = self.run_tool(DUMP, "rows", "t", "-o", "out.parquet", *options)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
         data = (self.folder / "out.parquet").read_bytes().decode("latin-1")
         described, _ = json.JSONDecoder().raw_decode(data, data.index("{", data.index("pandas\x18")))
@@ -253,7 +253,7 @@ class ParquetImportTest(unittest.TestCase):
         for options in ([], ["--columns", "string"], ["--sorted-by", "string"]):
             self.summary("a.parquet", "t", *options)
             for columns in ([], ["--columns", "string"]):
-                self.assertEqual(self.run_tool(DUMP, "export", "t", "out.parquet", *columns).returncode, 0)
+                self.assertEqual(self.run_tool(DUMP, "rows", "t", "-o", "out.parquet", *columns).returncode, 0)
                 self.assertIn(b"ARROW:schema", (self.folder / "out.parquet").read_bytes())
             shutil.rmtree(self.folder / "t")
 

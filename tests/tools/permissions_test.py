@@ -65,12 +65,12 @@ class Permissions(unittest.TestCase):
         self.assertEqual(self.state(), before, command)
 
     def test_files_that_cannot_be_read(self):
-        for command in ([], ["values"], ["verify"], ["blocks"]):
+        for command in ([], ["rows"], ["verify"], ["blocks"]):
             self.refuse(self.column, UNREADABLE, "dump", *command, self.column)
-        for command in ([], ["values"], ["verify"]):
+        for command in ([], ["rows"], ["verify"]):
             self.refuse("t/table.cft", UNREADABLE, "dump", *command, "t")
             self.refuse("t", UNREADABLE, "dump", *command, "t")
-        self.refuse(self.column, UNREADABLE, "dump", "values", "t")
+        self.refuse(self.column, UNREADABLE, "dump", "rows", "t")
         self.refuse(self.column, UNREADABLE, "table", "compact", "t")
         done = self.run_forbidden(self.column, UNREADABLE, "dump", "verify", "t")
         self.assertEqual((done.returncode, done.stderr), (3, ""))
@@ -92,8 +92,8 @@ class Permissions(unittest.TestCase):
         self.assertFalse((self.folder / "t" / self.part).exists())
 
     def test_a_table_that_cannot_be_written_can_be_read(self):
-        values = self.succeed("dump", "values", "t")
-        done = self.run_forbidden("t", UNWRITABLE, "dump", "values", "t")
+        values = self.succeed("dump", "rows", "t")
+        done = self.run_forbidden("t", UNWRITABLE, "dump", "rows", "t")
         self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", values))
         self.assertEqual(self.run_forbidden("t", UNWRITABLE, "dump", "verify", "t").returncode, 0)
 

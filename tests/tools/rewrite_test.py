@@ -89,7 +89,7 @@ class ToolTest(unittest.TestCase):
         self.table(name, "\n".join(rows) + "\n", "--header", "yes", *(f"--type={c}={kind}" for c, kind in zip(names, columns)))
 
     def values(self, path, *options):
-        return [json.loads(line)["value"] for line in self.dump("values", "--json", path, *options).splitlines()]
+        return [json.loads(line)["value"] for line in self.dump("rows", "--json", path, *options).splitlines()]
 
     def names(self, option):
         """The names that cfile-import knows for an option."""
@@ -119,7 +119,7 @@ class Rewrite(ToolTest):
                 source = target
             self.check_same(table, target)
             if table.startswith("flat"):  # values of columns with levels cannot be printed
-                self.assertEqual(self.dump("values", table), self.dump("values", target))
+                self.assertEqual(self.dump("rows", table), self.dump("rows", target))
 
         tables, _ = make_tables(self.folder, golden_files())
         self.assertGreater(sum(map(len, tables.values())), 500)
@@ -148,7 +148,7 @@ class Rewrite(ToolTest):
                 self.assertEqual(report["rows"], before["rows"])
                 self.assertEqual([part["rows"] for part in after["parts"]], [part["rows"] for part in before["parts"]])
                 self.assertEqual(self.dump("diff", table, copy, "--values-only"), "the values are the same\n")
-                self.assertEqual(self.dump("records", table), self.dump("records", copy))
+                self.assertEqual(self.dump("rows", "--format", "jsonl", table), self.dump("rows", "--format", "jsonl", copy))
                 self.dump("verify", copy)
 
     def test_what_is_kept(self):
@@ -200,7 +200,7 @@ class Rewrite(ToolTest):
             self.dump("rewrite", "t", "copy", *options)
             self.assertIn("all valid", self.dump("verify", "copy"))
             self.dump("diff", "--values-only", "t", "copy")
-            self.assertEqual(self.dump("values", "copy", "--json"), self.dump("values", "t", "--json"))
+            self.assertEqual(self.dump("rows", "copy", "--json"), self.dump("rows", "t", "--json"))
             self.dump("rewrite", "copy", "back")
             self.dump("diff", "t", "back", "--values-only")
             for made in ("copy", "back"):
@@ -210,7 +210,7 @@ class Rewrite(ToolTest):
         self.table("t", "x,n\n1.01,1\n,2\n-2.50,3\n", "--type", "x=decimal(9,2)", "--compat", "kudu")
         self.assertIn("all valid", self.dump("verify", "t"))
         self.assertEqual(self.values("t", "--column", "x"), ["1.01", None, "-2.50"])
-        self.assertEqual(json.loads(self.dump("records", "--json", "t", "--where", "x > 1"))["x"], "1.01")
+        self.assertEqual(json.loads(self.dump("rows", "--format", "jsonl", "--json", "t", "--where", "x > 1"))["x"], "1.01")
         path = self.file("d", ["1.01", "2.50"], "--type", "x=decimal(9,2)")
         for options in (["--compat", "kudu"], ["--format-version", "1"]):
             self.assertIn("precision and scale", self.json("rewrite", path, "old.cfile", "--force", *options)["dropped"])
@@ -227,8 +227,8 @@ class Rewrite(ToolTest):
         source = GOLDEN / "kudu" / "key_int32_rle_neg.cfile"
         self.dump("rewrite", source, "copy.cfile")
         pairs = re.compile(r'key: "(?!cfile\.)([^"]*)"')
-        before = pairs.findall(self.dump("header", source)) + pairs.findall(self.dump("footer", source))
-        after = pairs.findall(self.dump("header", "copy.cfile")) + pairs.findall(self.dump("footer", "copy.cfile"))
+        before = pairs.findall(self.dump("hexdump", "--header", source)) + pairs.findall(self.dump("hexdump", "--footer", source))
+        after = pairs.findall(self.dump("hexdump", "--header", "copy.cfile")) + pairs.findall(self.dump("hexdump", "--footer", "copy.cfile"))
         self.assertGreater(len(before), 0)
         self.assertEqual(after, before)
 
@@ -278,7 +278,7 @@ class Rewrite(ToolTest):
         size = sum(path.stat().st_size for path in self.folder.glob("same/part-*/*.cfile"))
         self.assertIn(f"same: 1000 rows, {size:,} bytes, before {all_files['t']:,}\n", text)
         self.assertRegex(text, rf"\n  key index +[\d,]+ bytes, before +{keys['t']:,} ")
-        self.assertEqual(self.dump("values", "u"), self.dump("values", "t"))
+        self.assertEqual(self.dump("rows", "u"), self.dump("rows", "t"))
         self.assertEqual(self.dump("find", "u", "2024-01-05", "60"), self.dump("find", "t", "2024-01-05", "60"))
         self.assertEqual(self.dump("verify", "u").splitlines()[-1].split(":")[-1], self.dump("verify", "t").splitlines()[-1].split(":")[-1])
         # Targets of tables.
@@ -294,7 +294,7 @@ class Rewrite(ToolTest):
         self.refuse(2, "name.cfile", "rewrite", "u", "v")
         self.refuse(2, "name.cfile", "rewrite", "u", "t", "--force")
         self.assertEqual(sorted(self.folder.iterdir()), files)
-        self.assertEqual(len(self.dump("values", "t").splitlines()), 1001)
+        self.assertEqual(len(self.dump("rows", "t").splitlines()), 1001)
         self.refuse(1, "--encoding x: .* has no column of that name", "rewrite", "t", "v", "--encoding", "x=rle")
 
     def test_records(self):
@@ -302,7 +302,7 @@ class Rewrite(ToolTest):
                         for i in range(300))
         self.table("r", lines, suffix=".jsonl")
         self.dump("rewrite", "r", "s", "--encoding", "parquet-dict")
-        self.assertEqual(self.dump("records", "s"), self.dump("records", "r"))
+        self.assertEqual(self.dump("rows", "--format", "jsonl", "s"), self.dump("rows", "--format", "jsonl", "r"))
 
 
 class Outputs(ToolTest):
@@ -313,8 +313,8 @@ class Outputs(ToolTest):
         part = str(next(self.folder.glob("t/part-*/0000-a.cfile")).relative_to(self.folder))
         before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
         for arguments in (("rewrite", "t", "t/new"), ("rewrite", a, "t/table.cft", "--force"), ("rewrite", part, part, "--force"),
-                          ("concat", a, part, part, "--force"), ("salvage", "t", "t/new"), ("salvage", a, part, "--force"),
-                          ("export", part, "t/table.cft", "--to", "csv"), ("report", a, "--html", "t/table.cft", "--force")):
+                          ("rewrite", a, part, part, "--force"), ("salvage", "t", "t/new"), ("salvage", a, part, "--force"),
+                          ("rows", part, "-o", "t/table.cft", "--format", "csv"), ("report", a, "--html", "t/table.cft", "--force")):
             self.refuse(1, f"is inside the table {re.escape(str((self.folder / 't').resolve()))}: choose another place", *arguments)
         self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, before)
         for foreign in ("notes.txt", "table.txt", "chunk-list.txt", "temporary-notes/thesis.txt", "part-notes/thesis.txt", part + ".txt"):
@@ -329,7 +329,7 @@ class Outputs(ToolTest):
             if not part.startswith(f"t/{path.parent.name}/") and path.parent.name != "t":
                 path.parent.rmdir()
         self.dump("rewrite", "t", "t", "--force")
-        self.assertIn("1\n", self.dump("values", "t"))
+        self.assertIn("1\n", self.dump("rows", "t"))
 
 
 class DiffOfKeys(ToolTest):
@@ -375,7 +375,7 @@ class SalvageTable(ToolTest):
         return list(dict.fromkeys(str(pathlib.Path(file).parent) for file in files))
 
     def ids(self, table):
-        return [json.loads(line)["values"]["id"] for line in self.dump("values", "--json", table).splitlines()]
+        return [json.loads(line)["values"]["id"] for line in self.dump("rows", "--json", table).splitlines()]
 
     def contents(self, table):
         return {path.relative_to(self.folder / table): path.read_bytes() for path in (self.folder / table).rglob("*") if path.is_file()}
@@ -461,14 +461,14 @@ class Concat(ToolTest):
     def test_files_follow_each_other(self):
         parts = [list(range(0, 1000, 3)), [1000, 1000, 1007], [1007, 2000]]
         paths = [self.file(f"f{i}", values, "--sorted-by", "x") for i, values in enumerate(parts)]
-        report = self.json("concat", *paths, "all.cfile")
+        report = self.json("rewrite", *paths, "all.cfile")
         self.assertEqual(self.values("all.cfile"), sum(parts, []))
         self.assertEqual((report["rows"], report["out"]), (sum(map(len, parts)), "all.cfile"))
         self.assertIn("value index", report["kept"])
         self.assertEqual(json.loads(self.dump("find", "all.cfile", "1007", "--json"))["ordinal"], 336)
         self.dump("verify", "all.cfile")
         # In another order there is no value index.
-        report = self.json("concat", *reversed(paths), "all.cfile", "--force")
+        report = self.json("rewrite", *reversed(paths), "all.cfile", "--force")
         self.assertEqual(self.values("all.cfile"), parts[2] + parts[1] + parts[0])
         self.assertIn("value index", report["dropped"])
         self.refuse(1, "no value index", "find", "all.cfile", "7")
@@ -481,7 +481,7 @@ class Concat(ToolTest):
             self.table(name, "id,n,text,null\n" + "\n".join(part) + "\n", *types)
         for column in ("id", "n", "text", "null"):
             paths = [next(self.folder.glob(f"{table}/part-*/*-{column}.cfile")) for table in ("one", "two")]
-            report = self.json("concat", *paths, f"{column}.cfile")
+            report = self.json("rewrite", *paths, f"{column}.cfile")
             blocks = self.json("blocks", f"{column}.cfile")["blocks"]
             before = [block for path in paths for block in self.json("blocks", path)["blocks"]]
             self.assertEqual(report["rows"], 60_000)
@@ -492,18 +492,18 @@ class Concat(ToolTest):
                                  [(b["rows"], b["encoding"], b["encoded"]) for b in before])
             self.assertEqual(self.values(f"{column}.cfile"), self.values(paths[0]) + self.values(paths[1]))
             self.assertIn(": valid", self.dump("verify", f"{column}.cfile"))
-            self.assertRegex(self.dump("concat", *paths, "again.cfile", "--force"), r"\n  \d+ blocks? copied, the others encoded again\n")
+            self.assertRegex(self.dump("rewrite", *paths, "again.cfile", "--force"), r"\n  \d+ blocks? copied, the others encoded again\n")
             # Another encoding or codec, or a Bloom filter: nothing is copied.
             for other in (["--encoding", "rle" if column != "text" else "prefix"], ["--compression", "gzip"], ["--bloom", "value"],
                           ["--compat", "kudu"]):
-                report = self.json("concat", *paths, "other.cfile", "--force", *other)
+                report = self.json("rewrite", *paths, "other.cfile", "--force", *other)
                 self.assertEqual(report["copied_blocks"], 0, other)
                 self.assertEqual(self.json("diff", f"{column}.cfile", "other.cfile", "--values-only")["different_values"], 0)
         # The new file of the sorted column is searched by key.
         self.assertEqual(json.loads(self.dump("find", "id.cfile", "45000", "--json"))["ordinal"], 45_000)
         # A file without nulls and one with nulls: the blocks of the file without nulls have another form.
         n, null = (next(self.folder.glob(f"one/part-*/*-{column}.cfile")) for column in ("n", "null"))
-        self.dump("concat", n, null, n, "mixed.cfile")
+        self.dump("rewrite", n, null, n, "mixed.cfile")
         self.assertEqual(self.values("mixed.cfile"), self.values(n) + self.values(null) + self.values(n))
 
     def test_damaged_blocks_are_not_copied(self):
@@ -512,19 +512,19 @@ class Concat(ToolTest):
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1
         (self.folder / "damaged.cfile").write_bytes(data)
-        self.refuse(2, "damaged.cfile: block at offset .*checksum", "concat", path, "damaged.cfile", "all.cfile")
+        self.refuse(2, "damaged.cfile: block at offset .*checksum", "rewrite", path, "damaged.cfile", "all.cfile")
         self.assertFalse((self.folder / "all.cfile").exists())
 
     def test_nulls_and_one_file(self):
         some, full = self.file("some", [1, None, 3]), self.file("full", [4, 5])
-        self.dump("concat", full, some, full, "all.cfile", "--encoding", "plain", "--block-size", "1")
+        self.dump("rewrite", full, some, full, "all.cfile", "--encoding", "plain", "--block-size", "1")
         self.assertEqual(self.values("all.cfile"), [4, 5, 1, None, 3, 4, 5])
-        self.dump("concat", some, "one.cfile")
+        self.dump("rewrite", some, "one.cfile")
         self.assertEqual(self.values("one.cfile"), [1, None, 3])
 
     def test_levels(self):
         path = next((GOLDEN / "cfile-0.2").glob("string_*levels-1-3*.cfile"))
-        self.dump("concat", path, path, "twice.cfile")
+        self.dump("rewrite", path, path, "twice.cfile")
         once, twice = self.json(path), self.json("twice.cfile")
         self.assertEqual((twice["rows"], twice["type"]), (2 * once["rows"], once["type"]))
         out = self.dump("diff", path, "twice.cfile", "--values-only", code=1)
@@ -534,10 +534,10 @@ class Concat(ToolTest):
 
     def test_wrong_use(self):
         numbers, texts = self.file("numbers", [1, 2]), self.file("texts", ["a", "b"])
-        self.refuse(1, "numbers.cfile has the type int32, but texts.cfile has the type string", "concat", numbers, texts, "all.cfile")
-        self.refuse(1, "made is a table: concat joins files", "concat", numbers, "made", "all.cfile")
-        self.refuse(1, "exists already", "concat", numbers, texts)
-        self.refuse(1, "FILES is required", "concat", numbers)
+        self.refuse(1, "numbers.cfile has the type int32, but texts.cfile has the type string", "rewrite", numbers, texts, "all.cfile")
+        self.refuse(1, "made is a table: only files are joined", "rewrite", numbers, "made", "all.cfile")
+        self.refuse(1, "exists already", "rewrite", numbers, numbers, texts)
+        self.refuse(1, "FILES is required", "rewrite", numbers)
         self.assertFalse((self.folder / "all.cfile").exists())
 
 
@@ -623,7 +623,7 @@ class Diff(ToolTest):
         self.table_of("b", {kind: [values[1], *values[1:]] for kind, values in TYPES.items()})
         self.assertEqual(self.dump("diff", "a", "a"), "the values are the same\n")
         found = self.json("diff", "a", "b", "--count", "100", code=1)
-        a, b = (json.loads(self.dump("values", name, "--json", "--head", "1"))["values"] for name in "ab")
+        a, b = (json.loads(self.dump("rows", name, "--json", "--head", "1"))["values"] for name in "ab")
         self.assertEqual(found["values"], [{"column": name, "ordinal": 0, "a": a[name], "b": b[name]} for name in a])
 
     def test_rows_types_and_columns(self):
@@ -775,7 +775,7 @@ class WhatIf(ToolTest):
         self.assertEqual(self.json(path)["choice"], choice)
         sentence = rf"{choice['chosen']['encoding']}[^,]*, [0-9.]+ bits: [0-9.]+ × smaller than plain, .*the smallest.*, scan[^,]*"
         self.assertRegex(self.dump(path), rf"\nchoice +goal balanced: {sentence}\n")
-        self.assertRegex(self.dump("footer", path), rf"\n  choice {{  # {sentence}\n")
+        self.assertRegex(self.dump("hexdump", "--footer", path), rf"\n  choice {{  # {sentence}\n")
         text = " ".join(self.dump("whatif", path).split())
         self.assertRegex(text, rf" automatic \(recorded in the file, goal balanced\): {sentence}")
         self.assertIn(" automatic (recomputed on the sample, goal size): ", " ".join(self.dump("whatif", path, "--for", "size").split()))

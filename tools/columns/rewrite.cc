@@ -1,4 +1,4 @@
-// cfile-dump rewrite and concat: write the values of files and tables in another form.
+// cfile-dump rewrite: writes the values of files and tables in another form.
 #include "tools/dump/commands.h"
 
 #include <unistd.h>
@@ -32,7 +32,7 @@ namespace {
 
 struct RewriteArguments {
   std::string target;
-  std::vector<std::string> places;  // of concat: the files, then the target
+  std::vector<std::string> places;  // the files behind the first one, then the target
   bool force = false;
   LayoutArguments layout;
 };
@@ -48,7 +48,7 @@ struct RewrittenColumn {
 struct RewriteReport {
   std::vector<RewrittenColumn> columns;
   uint64_t num_rows = 0;
-  std::optional<uint64_t> copied_blocks;  // only for concat: see ConcatenateReport
+  std::optional<uint64_t> copied_blocks;  // only of several files: see ConcatenateReport
   std::set<std::string> kept, dropped;
 };
 
@@ -194,7 +194,7 @@ absl::StatusOr<RewriteReport> ConcatenateFiles(const CommonOptions& common,
     if (!input.file) {
       return absl::InvalidArgumentError(
           absl::StrCat(one.path,
-                       " is a table: concat joins files. To add rows to a table, use "
+                       " is a table: only files are joined. To add rows to a table, use "
                        "cfile-import --append"));
     }
     const Reader& file = files.emplace_back(*input.file);
@@ -322,77 +322,57 @@ ExitCode Run(const Work& work, const CommonOptions& common, const RewriteArgumen
   return output.Finish(kFine);
 }
 
-void AddWriteOptions(Command& command, CommonOptions& common, RewriteArguments& arguments) {
-  AddIgnoreChecksumsOption(command, common);
-  arguments.layout.AddTo(command);
-  command.Add("--force", &arguments.force, "Replace the target if it exists");
-}
-
-constexpr char kAboutOptions[] =
-    "The options are those of cfile-import, with the same defaults: without options, the writer\n"
-    "chooses encodings and compression again. In a file, options name the column 'value'.\n";
-
 }  // namespace
 
 void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
   Command& command = AddCommand(
-      app, common, "rewrite", "Write a file or a table in another form, with the same values",
-      absl::StrCat(
-          "Reads all values of FILE and writes them to TARGET, a new file or a new table.\n",
-          kAboutOptions,
-          "Kept: types, nulls, nested records, the order of the rows, the parts of a table, key\n"
-          "columns, the value index, metadata, and the Bloom filter with as many bits for each\n"
-          "value. Made again: the indexes, and the statistics. Version 1 and Kudu have no\n"
-          "statistics, Bloom filters and movable blocks, and single files of them do not store\n"
-          "precision and scale of decimals; what is dropped is printed.\n"
-          "TARGET appears when it is complete: an error or Ctrl-C leaves no part of it. With\n"
-          "--force, TARGET may be FILE. A table needs the memory of one block for each column.\n\n"
-          "Examples:\n"
-          "  cfile-dump rewrite keys.cfile small.cfile --for size\n"
-          "  cfile-dump rewrite keys.cfile keys.cfile --force --encoding prefix\n"
-          "  cfile-dump rewrite keys.cfile kudu.cfile --compat kudu\n"
-          "  cfile-dump rewrite flights copy --encoding carrier=dict --block-size 64KiB"));
+      app, common, "rewrite", "Write a file or a table in another form, or several files as one",
+      "Reads all values of FILE and writes them to TARGET, the last argument, a new file or a new\n"
+      "table. The options are those of cfile-import, with the same defaults: without options, the\n"
+      "writer chooses encodings and compression again. In a file, options name the column\n"
+      "'value'.\n"
+      "Kept: types, nulls, nested records, the order of the rows, the parts of a table, key\n"
+      "columns, the value index, metadata, and the Bloom filter with as many bits for each\n"
+      "value. Made again: the indexes, and the statistics. Version 1 and Kudu have no\n"
+      "statistics, Bloom filters and movable blocks, and single files of them do not store\n"
+      "precision and scale of decimals; what is dropped is printed.\n"
+      "TARGET appears when it is complete: an error or Ctrl-C leaves no part of it. With\n"
+      "--force, TARGET may be FILE. A table needs the memory of one block for each column.\n\n"
+      "The rows of several files go into one file, in the order in which the files are given. All\n"
+      "files must have the same type. Movable blocks (see the features in `cfile-dump summary`;\n"
+      "files of tables have them) are copied without decoding, if the options do not ask for\n"
+      "another form, no Bloom filter is made, and the blocks have no dictionary and are not\n"
+      "small. TARGET has a value index if each file has one and the files follow each other in\n"
+      "the order of their values. Metadata and the Bloom filter's size are those of the first\n"
+      "file. `cfile-table compact` merges the parts of a table.\n\n"
+      "Examples:\n"
+      "  cfile-dump rewrite keys.cfile small.cfile --for size\n"
+      "  cfile-dump rewrite keys.cfile keys.cfile --force --encoding prefix\n"
+      "  cfile-dump rewrite keys.cfile kudu.cfile --compat kudu\n"
+      "  cfile-dump rewrite monday.cfile tuesday.cfile week.cfile\n"
+      "  cfile-dump rewrite flights copy --encoding carrier=dict --block-size 64KiB",
+      "A .cfile, or the directory of a table; or the first of several files");
   const auto arguments = std::make_shared<RewriteArguments>();
-  command.Add("TARGET", &arguments->target, "The new file or table").required = true;
-  AddWriteOptions(command, common, *arguments);
+  command.aliases = {{.word = "concat"}};
+  command.Add("FILES ... TARGET", &arguments->places, "More files, and at last TARGET").required =
+      true;
+  AddIgnoreChecksumsOption(command, common);
+  arguments->layout.AddTo(command);
+  command.Add("--force", &arguments->force, "Replace the target if it exists");
   SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
+    RewriteArguments all = *arguments;
+    all.target = all.places.back();
+    if (all.places.size() > 1) {
+      all.places.insert(all.places.begin(), chosen.path);
+      return Run(ConcatenateFiles, chosen, all, output);
+    }
     const Work work = [](const CommonOptions& common_options, const RewriteArguments& given,
                          const LayoutOptions& layout) -> absl::StatusOr<RewriteReport> {
       CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common_options));
       return input.file ? RewriteFile(*input.file, common_options, given, layout)
                         : RewriteTable(*input.table, common_options, given, layout);
     };
-    return Run(work, chosen, *arguments, output);
-  });
-}
-
-void AddConcatCommand(Command& app, CommonOptions& common, Action& action) {
-  Command& command = AddCommand(
-      app, common, "concat", "Write the rows of several files into one file",
-      absl::StrCat(
-          "Writes the rows of all files to TARGET, the last argument, in the order in which the\n"
-          "files are given. All files must have the same type. Movable blocks (see the features\n"
-          "in `cfile-dump summary`; files of tables have them) are copied without decoding, if\n"
-          "the options do not ask for another form, no Bloom filter is made, and the blocks have\n"
-          "no dictionary and are not small. All other values are encoded again.\n",
-          kAboutOptions,
-          "TARGET has a value index if each file has one and the files follow each other in the\n"
-          "order of their values. Metadata and the Bloom filter's size are those of the first\n"
-          "file. The parts of a table are merged by `cfile-table compact`.\n"
-          "TARGET appears when it is complete.\n\n"
-          "Examples:\n"
-          "  cfile-dump concat monday.cfile tuesday.cfile week.cfile\n"
-          "  cfile-dump concat --encoding rle *.cfile all.cfile"),
-      "The first file");
-  const auto arguments = std::make_shared<RewriteArguments>();
-  command.Add("FILES ... TARGET", &arguments->places, "More files, and at last TARGET").required =
-      true;
-  AddWriteOptions(command, common, *arguments);
-  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
-    RewriteArguments all = *arguments;
-    all.target = all.places.back();
-    all.places.insert(all.places.begin(), chosen.path);
-    return Run(ConcatenateFiles, chosen, all, output);
+    return Run(work, chosen, all, output);
   });
 }
 

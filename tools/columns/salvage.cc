@@ -282,7 +282,7 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
 ExitCode SalvageTable(const CommonOptions& common, const SalvageArguments& arguments,
                       Output& output) {
   output.IgnoreClosedPipe();
-  if (common.part.has_value() || arguments.sorted || arguments.unsorted) {
+  if (!common.part.empty() || arguments.sorted || arguments.unsorted) {
     return output.Fail(absl::InvalidArgumentError(
         "--part, --sorted and --unsorted are for one column of a table: choose it with --column"));
   }

@@ -1,9 +1,7 @@
-// cfile-dump block: the bytes of one data block, field by field.
+// The bytes of one data block, field by field.
 #include "tools/dump/commands.h"
 
 #include <algorithm>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +14,6 @@
 
 namespace cfile::tools {
 namespace {
-
-// The user gives one of the two.
-struct WhichBlock {
-  std::optional<uint64_t> index;
-  std::optional<uint64_t> ordinal;
-};
 
 // The first bytes of `field`, a field of `bytes`.
 std::string ShortHex(const std::vector<uint8_t>& bytes, const BlockField& field) {
@@ -91,10 +83,9 @@ absl::Status WithoutLimit(const absl::Status& status) {
                                               : status;
 }
 
+}  // namespace
+
 ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output& output) {
-  if (which.index.has_value() == which.ordinal.has_value())
-    return output.Fail(
-        absl::InvalidArgumentError("give either the number of a block or --ordinal"));
   const auto reader = OpenFileAt(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
   const auto index =
@@ -108,32 +99,6 @@ ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output
     AppendRegion(*block, reader->info(), output.text);
   }
   return block->status.ok() ? output.Finish(kFine) : output.Fail(block->status);
-}
-
-}  // namespace
-
-void AddBlockCommand(Command& app, CommonOptions& common, Action& action) {
-  Command& command = AddCommand(
-      app, common, "block", "Show the bytes of one data block, field by field",
-      "The first table has the block as it is in the file; its offsets are those of the file. The\n"
-      "second table has the block before compression; its offsets begin at 0. The first 8 bytes\n"
-      "of each field are shown, in hexadecimal. Of a block with very many fields, the last ones\n"
-      "are one field. A damaged block is described as far as possible, then the error is\n"
-      "printed. With --ignore-checksums, a wrong checksum is not an error.\n\n"
-      "Examples:\n"
-      "  cfile-dump block keys.cfile 3\n"
-      "  cfile-dump block keys.cfile --ordinal 123456\n"
-      "  cfile-dump block flights --column carrier 0");
-  AddIgnoreChecksumsOption(command, common);
-  AddColumnOptions(command, common, kOneColumn, kOnlyPart);
-  const auto which = std::make_shared<WhichBlock>();
-  command.Add("N", &which->index, "The block's number in the list of `cfile-dump blocks`",
-              NumberIn(0, UINT64_MAX));
-  command.Add("--ordinal N", &which->ordinal, "Show the block that holds this row",
-              NumberIn(0, UINT64_MAX));
-  SetAction(command, action, OnFile([which](const CommonOptions& options, Output& output) {
-              return PrintBlock(*which, options, output);
-            }));
 }
 
 }  // namespace cfile::tools

@@ -155,26 +155,55 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
 
 void AddBlocksCommand(Command& app, CommonOptions& common, Action& action) {
   Command& command = AddCommand(
-      app, common, "blocks", "List the data blocks",
+      app, common, "blocks", "List the data blocks, or show the bytes of one block",
       "offset and size are bytes in the file, with the checksum; stored is the size without it;\n"
       "encoded is the size before compression, and ratio is encoded / stored. rows includes\n"
       "nulls. codec is none for a block that is stored without compression.\n"
       "--json also has the entries if a row is a record of several values. minimum and maximum\n"
       "are printed for files that have statistics. They are bounds: long strings are cut, and\n"
       "--json then says that exact is false.\n\n"
+      "With --block or --ordinal, the first table has the block as it is in the file; its offsets\n"
+      "are those of the file. The second table has the block before compression; its offsets\n"
+      "begin at 0. The first 8 bytes of each field are shown, in hexadecimal. Of a block with\n"
+      "very many fields, the last ones are one field. A damaged block is described as far as\n"
+      "possible, then the error is printed. With --ignore-checksums, a wrong checksum is not an\n"
+      "error.\n\n"
       "Examples:\n"
       "  cfile-dump blocks keys.cfile\n"
       "  cfile-dump blocks flights --column carrier\n"
+      "  cfile-dump blocks keys.cfile --block 3\n"
+      "  cfile-dump blocks keys.cfile --ordinal 123456\n"
       "  cfile-dump blocks --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
       "  tail -c +$((OFFSET + 1)) keys.cfile | head -c SIZE | xxd  # one block");
+  command.aliases = {{.word = "block", .places = {"--block"}}};
   AddIgnoreChecksumsOption(command, common);
   AddColumnOptions(command, common, kOneColumn, kAllParts);
-  const auto with_bytes = std::make_shared<bool>(false);
-  command.Add("--bytes", with_bytes.get(),
-              "Show each block's bytes too, before compression, in hexadecimal");
-  SetAction(command, action, OnEachFile([with_bytes](const CommonOptions& options, Output& output) {
-              return PrintBlocks(options, *with_bytes, output);
-            }));
+  struct Arguments {
+    bool with_bytes = false;
+    WhichBlock which;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  command.Add("--block N", &arguments->which.index,
+              "Show the bytes of this block, field by field; the first block has number 0",
+              NumberIn(0, UINT64_MAX));
+  command
+      .Add("--ordinal N", &arguments->which.ordinal, "Show the block that holds this row",
+           NumberIn(0, UINT64_MAX))
+      .excludes = {"--block"};
+  command
+      .Add("--bytes", &arguments->with_bytes,
+           "Show each block's bytes too, before compression, in hexadecimal")
+      .excludes = {"--block", "--ordinal"};
+  const Action list = OnEachFile([arguments](const CommonOptions& options, Output& output) {
+    return PrintBlocks(options, arguments->with_bytes, output);
+  });
+  const Action show = OnFile([arguments](const CommonOptions& options, Output& output) {
+    return PrintBlock(arguments->which, options, output);
+  });
+  SetAction(command, action, [=](const CommonOptions& options, Output& output) {
+    const bool one = arguments->which.index || arguments->which.ordinal;
+    return (one ? show : list)(options, output);
+  });
 }
 
 }  // namespace cfile::tools

@@ -1,32 +1,29 @@
 // The subcommands of cfile-dump.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
 #include "tools/dump/dump.h"
 
 namespace cfile::tools {
 
 // Each function adds one subcommand. If the user chooses this subcommand, parsing the command line
 // sets `action` to the function that runs it.
-void AddHeaderCommand(Command& app, CommonOptions& common, Action& action);
-void AddFooterCommand(Command& app, CommonOptions& common, Action& action);
 void AddBlocksCommand(Command& app, CommonOptions& common, Action& action);
-void AddBlockCommand(Command& app, CommonOptions& common, Action& action);
 void AddHexdumpCommand(Command& app, CommonOptions& common, Action& action);
-void AddDictionaryCommand(Command& app, CommonOptions& common, Action& action);
 void AddStatsCommand(Command& app, CommonOptions& common, Action& action);
 void AddIndexCommand(Command& app, CommonOptions& common, Action& action);
-void AddValuesCommand(Command& app, CommonOptions& common, Action& action);
-void AddAtCommand(Command& app, CommonOptions& common, Action& action);
+void AddRowsCommand(Command& app, CommonOptions& common, Action& action);
+void AddCountCommand(Command& app, CommonOptions& common, Action& action);
 void AddFindCommand(Command& app, CommonOptions& common, Action& action);
 void AddExplainCommand(Command& app, CommonOptions& common, Action& action);
-void AddExportCommand(Command& app, CommonOptions& common, Action& action);
-void AddRecordsCommand(Command& app, CommonOptions& common, Action& action);
 void AddVerifyCommand(Command& app, CommonOptions& common, Action& action);
 void AddSalvageCommand(Command& app, CommonOptions& common, Action& action);
 void AddReportCommand(Command& app, CommonOptions& common, Action& action);
 void AddWhatIfCommand(Command& app, CommonOptions& common, Action& action);
 void AddRewriteCommand(Command& app, CommonOptions& common, Action& action);
-void AddConcatCommand(Command& app, CommonOptions& common, Action& action);
 void AddDiffCommand(Command& app, CommonOptions& common, Action& action);
 
 // The exit code of `diff` if the values differ. diff(1) has the same exit code.
@@ -37,8 +34,20 @@ inline ExitCode TroubleOfDiff(ExitCode code) {
   return code == kUsage ? static_cast<ExitCode>(2) : code;
 }
 
+// The number of a block, or a row of the block; one of the two is set.
+struct WhichBlock {
+  std::optional<uint64_t> index = {};
+  std::optional<uint64_t> ordinal = {};
+};
+// What options of `blocks`, `hexdump` and `stats` print of the file at common.path: the bytes of a
+// block, field by field; the message of the header or of the footer; the values of the dictionary.
+ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output& output);
+ExitCode PrintMetadata(bool header, const CommonOptions& common, Output& output);
+ExitCode PrintDictionary(const CommonOptions& common, Output& output);
+
 struct SummaryOptions {
   std::string order = "schema";  // of the columns of a table; or "size", the largest first
+  bool schema = false;           // print the schema instead
 };
 // `options` must live until the command line is parsed.
 void AddSummaryOptions(Command& command, SummaryOptions& options);

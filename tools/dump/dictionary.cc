@@ -1,4 +1,4 @@
-// cfile-dump dictionary: the values of a file's dictionary.
+// The values of a file's dictionary.
 #include "tools/dump/commands.h"
 
 #include <optional>
@@ -44,28 +44,14 @@ ExitCode PrintValues(const Reader& reader, const CommonOptions& common, Output& 
   return output.Finish(kFine);
 }
 
+}  // namespace
+
 ExitCode PrintDictionary(const CommonOptions& common, Output& output) {
   const auto reader = OpenFileAt(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
   return VisitType(reader->type(), [&]<typename T>(std::type_identity<T>) {
     return PrintValues<T>(*reader, common, output);
   });
-}
-
-}  // namespace
-
-void AddDictionaryCommand(Command& app, CommonOptions& common, Action& action) {
-  Command& command = AddCommand(
-      app, common, "dictionary", "Print the values of the dictionary with their codes",
-      "The data blocks of an encoding with a dictionary store codes instead of values. The values\n"
-      "have the order in which they first occur in the column. The dictionary of some encodings\n"
-      "consists of symbols instead: short texts of which the values are made.\n\n"
-      "Examples:\n"
-      "  cfile-dump dictionary flights --column carrier\n"
-      "  cfile-dump dictionary --json keys.cfile | jq '.dictionary | length'");
-  AddIgnoreChecksumsOption(command, common);
-  AddColumnOptions(command, common, kOneColumn, kAllParts);
-  SetAction(command, action, OnEachFile(PrintDictionary));
 }
 
 }  // namespace cfile::tools

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cfile/status.h"
 #include "tools/location.h"
+#include "tools/parts.h"
 #include "tools/utf8.h"
 #include "tools/where_parser.h"
 
@@ -54,25 +56,29 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
   }
   CFILE_ASSIGN_OR_RETURN(const size_t column, FindFile(*table, common.column));
   const size_t num_parts = table->num_parts();
-  if (!common.part && (num_parts == 0 || (num_parts > 1 && !all_parts))) {
+  const bool has_part = !common.part.empty();
+  if (!has_part && (num_parts == 0 || (num_parts > 1 && !all_parts))) {
     return absl::InvalidArgumentError(
         absl::StrCat(common.path, " has ", Plural(num_parts, "part"),
                      num_parts == 0 ? "" : ": choose one with --part, from 0 on"));
   }
-  CFILE_RETURN_IF_ERROR(CheckPart(*table, common));
+  size_t first = 0;
+  if (has_part) {
+    CFILE_ASSIGN_OR_RETURN(first, ChosenPart(*table, common.part));
+  }
   std::vector<CommonOptions> files;
-  for (size_t part = common.part.value_or(0); part < num_parts; ++part) {
+  for (size_t part = first; part < num_parts; ++part) {
     CFILE_ASSIGN_OR_RETURN(const std::string inside, table->part_file(part, column));
     if (!inside.empty()) {
       files.push_back(common);
       files.back().path = (fs::path(common.path) / inside).string();
       files.back().column.clear();
-      files.back().part.reset();
+      files.back().part.clear();
     }
-    if (common.part) break;
+    if (has_part) break;
   }
   if (!files.empty()) return files;
-  const bool several = !common.part && num_parts > 1;
+  const bool several = !has_part && num_parts > 1;
   return absl::InvalidArgumentError(absl::StrCat(
       common.path, several ? ": no part has a file" : ": this part has no file", " of column ",
       common.column,
@@ -167,9 +173,8 @@ void AddJsonOption(Command& command, CommonOptions& common) {
 
 void AddLimitOptions(Command& command, CommonOptions& common) {
   AddCacheOption(command);
-  constexpr char kGroup[] = "Limits (an error names the limit to raise)";
   const auto size = [&](const char* spec, size_t& value, uint64_t max, const char* help) {
-    command.Add(spec, &value, help, BytesIn(1, max)).group = kGroup;
+    command.Add(spec, &value, help, BytesIn(1, max)).group = kLimitsGroup;
   };
   size("--max-block-size BYTES", common.max_block_size_bytes, kMaxBytes,
        "Size of a block (default: 16MiB)");
@@ -182,15 +187,15 @@ void AddLimitOptions(Command& command, CommonOptions& common) {
   command
       .Add("--max-dictionary-values NUMBER", &common.max_dictionary_values,
            "Values in a file's dictionary (default: 4,194,304)", NumberIn(1, kMaxIndexBytes))
-      .group = kGroup;
+      .group = kLimitsGroup;
   command
       .Add("--max-depth LEVELS", &common.max_depth,
            "Depth of schemas (default: 64) and of indexes (default: 40)", NumberIn(1, kMaxDepth))
-      .group = kGroup;
+      .group = kLimitsGroup;
   command
       .Add("--max-leaves NUMBER", &common.max_leaves,
            "Leaf columns in the schema of records (default: 10,000)", NumberIn(1, kMaxLeaves))
-      .group = kGroup;
+      .group = kLimitsGroup;
 }
 
 void AddIgnoreChecksumsOption(Command& command, CommonOptions& common) {
@@ -201,7 +206,7 @@ void AddIgnoreChecksumsOption(Command& command, CommonOptions& common) {
 void AddColumnOptions(Command& command, CommonOptions& common, const std::string& column_help,
                       const std::string& part_help) {
   command.Add("--column NAME", &common.column, column_help);
-  command.Add("--part N", &common.part, part_help, NumberIn(0, UINT64_MAX));
+  command.Add("--part PART", &common.part, part_help);
 }
 
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name) {
@@ -215,12 +220,13 @@ absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& n
         "the key index has no values, but keys that are made of the values of the key columns: "
         "cfile-dump index shows these keys, and blocks, stats and hexdump show the file");
   }
-  std::string known;
+  std::vector<std::string> known;
   for (const ColumnSchema& column : table.schema().columns) {
-    absl::StrAppend(&known, known.empty() ? "" : ", ", NameAsWritten(column.name));
+    known.push_back(NameAsWritten(column.name));
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("the table has no column ", Quoted(name), "; it has ", known));
+  return absl::InvalidArgumentError(absl::StrCat("the table has no column ", Quoted(name),
+                                                 "; it has ", absl::StrJoin(known, ", "),
+                                                 Suggestion(name, known)));
 }
 
 absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& name) {
@@ -245,27 +251,20 @@ absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string
   return *only;
 }
 
-absl::Status CheckPart(const TableReader& table, const CommonOptions& common) {
-  if (common.part.value_or(0) < table.num_parts()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("there is no part ", common.part.value_or(0), ": ", common.path, " has ",
-                   Plural(table.num_parts(), "part"), ", counted from 0"));
-}
-
 absl::Status CheckNoColumn(const CommonOptions& common) {
-  if (common.column.empty() && !common.part) return absl::OkStatus();
+  if (common.column.empty() && common.part.empty()) return absl::OkStatus();
   CFILE_RETURN_IF_ERROR(OpenSourceAt(common.path).status());  // a path without a file is named
   return absl::InvalidArgumentError(
       absl::StrCat("--column and --part are for tables, but ", common.path, " is a single column"));
 }
 
 absl::StatusOr<Input> OpenInput(const CommonOptions& common, const ReadObserver& observer) {
-  if (common.part && !common.column.empty()) {
+  if (!common.part.empty() && !common.column.empty()) {
     auto file = FileOf(common);
     if (!file.ok()) return file.status();
     return OpenInput(*file, observer);
   }
-  if (common.part) return absl::InvalidArgumentError("--part needs --column");
+  if (!common.part.empty()) return absl::InvalidArgumentError("--part needs --column");
   Input input;
   auto table = OpenTableAt(common.path, OptionsOf(common), observer);
   if (!table.ok()) return table.status();
@@ -277,6 +276,18 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common, const ReadObserver&
     if (!file.ok()) return file.status();
     input.file = *std::move(file);
   }
+  return input;
+}
+
+absl::StatusOr<Input> OpenRows(const CommonOptions& common, const ReadObserver& observer) {
+  if (common.part.empty() || !common.column.empty()) return OpenInput(common, observer);
+  CommonOptions whole = common;
+  whole.part.clear();
+  CFILE_ASSIGN_OR_RETURN(Input input, OpenInput(whole, observer));
+  if (!input.table) return CheckNoColumn(common);
+  CFILE_ASSIGN_OR_RETURN(const size_t number, ChosenPart(*input.table, common.part));
+  CFILE_ASSIGN_OR_RETURN(const PartInfo part, input.table->part(number));
+  input.part_rows = {part.first_ordinal, part.first_ordinal + part.num_rows};
   return input;
 }
 

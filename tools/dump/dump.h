@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/batch.h"
 #include "cfile/file_info.h"
 #include "cfile/io.h"
 #include "cfile/reader.h"
@@ -27,9 +28,10 @@ inline constexpr std::string_view kToolName = "cfile-dump";
 // Options that subcommands have in common.
 struct CommonOptions {
   std::string path;
-  // The chosen column and part of a table. Empty or nullopt: none is chosen.
+  // The chosen column and part of a table. Empty: none is chosen. `part` has the form of ChosenPart
+  // (tools/parts.h).
   std::string column;
-  std::optional<size_t> part;
+  std::string part;
   bool json = false;
   bool ignore_checksums = false;
   // Limits that are passed on to ReaderOptions. `max_depth` is for schemas and for indexes.
@@ -104,9 +106,16 @@ void AddIgnoreChecksumsOption(Command& command, CommonOptions& common);
 void AddColumnOptions(Command& command, CommonOptions& common, const std::string& column_help,
                       const std::string& part_help);
 inline constexpr const char* kOneColumn = "The column of a table";
-inline constexpr const char* kAllParts = "Only this part of a table, counted from 0 (default: all)";
+inline constexpr const char* kAllParts =
+    "Only this part of a table: its number, counted from 0, or the beginning of its name (default: "
+    "all)";
 inline constexpr const char* kOnlyPart =
-    "The part of a table, counted from 0; needed if the table has several";
+    "The part of a table: its number, counted from 0, or the beginning of its name; needed if the "
+    "table has several";
+// For commands that open with OpenRows.
+inline constexpr const char* kRowsOfPart =
+    "Only the rows of this part of a table: its number, counted from 0, or the beginning of its "
+    "name (default: all); ordinals count from the beginning of the part";
 
 ReaderOptions OptionsOf(const CommonOptions& common);
 
@@ -114,13 +123,20 @@ ReaderOptions OptionsOf(const CommonOptions& common);
 struct Input {
   std::optional<Reader> file;
   std::optional<TableReader> table;
+  // The rows of the part that the user chose without a column; all rows if he chose none.
+  std::optional<OrdinalRange> part_rows = {};
 
-  uint64_t num_rows() const { return file ? file->num_rows() : table->num_rows(); }
+  OrdinalRange rows() const {
+    return part_rows.value_or(OrdinalRange{0, file ? file->num_rows() : table->num_rows()});
+  }
+  uint64_t num_rows() const { return rows().size(); }
   ReaderCounters counters() const { return file ? file->counters() : table->counters(); }
 };
 // `observer`: see OpenFileAt (tools/location.h).
 absl::StatusOr<Input> OpenInput(const CommonOptions& common,
                                 const ReadObserver& observer = nullptr);
+// Does the same, but --part without --column is no error: see Input::part_rows.
+absl::StatusOr<Input> OpenRows(const CommonOptions& common, const ReadObserver& observer = nullptr);
 
 // Call this before a file or table is written to `path`. kInvalidArgument: something is at `path`
 // already, and `force` is false; or `path` is inside the directory of a table.
@@ -161,9 +177,7 @@ absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& nam
 // kFailedPrecondition: no column has a value index.
 absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string& name);
 
-// kInvalidArgument: the table does not have the chosen part (CheckPart); a column or a part is
-// chosen, although the path is a single file (CheckNoColumn).
-absl::Status CheckPart(const TableReader& table, const CommonOptions& common);
+// kInvalidArgument: a column or a part is chosen, although the path is a single file.
 absl::Status CheckNoColumn(const CommonOptions& common);
 
 // {"schema_version": 1, "path": ...}: the beginning of a JSON document.

@@ -366,7 +366,7 @@ ExitCode PrintExplanation(const RowChoice& choice, const CommonOptions& common, 
 void AddExplainCommand(Command& app, CommonOptions& common, Action& action) {
   Command& command = AddCommand(
       app, common, "explain", "Run a scan, and say what it read and what it skipped, and why",
-      "Runs the scan of `cfile-dump values` with these options, and counts instead of printing.\n"
+      "Runs the scan of `cfile-dump rows` with these options, and counts instead of printing.\n"
       "A condition excludes rows without reading their values if\n"
       "  the bounds of a part in table.cft (the least and greatest value) exclude it,\n"
       "  the statistics of the file or of a block exclude it,\n"
@@ -378,7 +378,7 @@ void AddExplainCommand(Command& app, CommonOptions& common, Action& action) {
       "that match. Bytes include the ends of files, which are read when a file is opened,\n"
       "indexes, and read-ahead, so some bytes may be read twice. A block that was read ahead but\n"
       "not used does not count as a block that was read.\n"
-      "`find` and `at` have an option --explain.\n\n"
+      "`find` and `rows --row` have an option --explain.\n\n"
       "Examples:\n"
       "  cfile-dump explain flights --where \"carrier = 'UA' and month between 6 and 8\"\n"
       "  cfile-dump explain flights --where 'dep_delay > 600' --columns day --json\n"

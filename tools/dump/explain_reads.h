@@ -1,4 +1,4 @@
-// Shows what a command read. This is the option --explain of `find`, `at` and `values`.
+// Shows what a command read. This is the option --explain of `find` and `rows`.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// cfile-dump find: the ordinal of a key, or of the first greater value.
+// cfile-dump find: the row of a key, or of the first greater value.
 #include "tools/dump/commands.h"
 
 #include <memory>
@@ -14,8 +14,9 @@
 #include "tools/dump/column_text.h"
 #include "tools/dump/dump.h"
 #include "tools/dump/explain_reads.h"
+#include "tools/dump/row_text.h"
 #include "tools/key_text.h"
-#include "tools/location.h"
+#include "tools/parts.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -26,53 +27,70 @@ struct FindOptions {
   bool explain = false;
 };
 
-// The position that a search found, and the value or values of this row as text; empty at the end.
+// The exit code if the key is not there; grep(1) has the same.
+constexpr ExitCode kKeyMissing = static_cast<ExitCode>(1);
+
+// The position that a search found.
 struct Found {
-  KeyPosition position;
-  std::string values;
-  size_t column = 0;  // the column in which the key was searched; 0 for a file
-  std::string key;    // the key in memcmp form (cfile/statistics.h)
+  KeyPosition position;  // in `rows`
+  OrdinalRange rows;     // that were searched
+  std::string value;     // the value there, or the values of the key columns; empty at the end
+  size_t column = 0;     // the column in which the key was searched; 0 for a file
+  std::string key;       // the key in memcmp form (cfile/statistics.h)
+
+  bool end() const { return position.ordinal == rows.size(); }
+  uint64_t ordinal() const { return rows.begin + position.ordinal; }
 };
 
+// The rows to search, and the part that has them if the user chose one.
+struct SearchPlace {
+  OrdinalRange rows;
+  std::optional<size_t> part = {};
+};
+
+absl::StatusOr<SearchPlace> WhereToSearch(const Input& input, const CommonOptions& common) {
+  SearchPlace place{.rows = input.rows()};
+  if (common.part.empty()) return place;
+  CFILE_ASSIGN_OR_RETURN(place.part, ChosenPart(*input.table, common.part));
+  CFILE_ASSIGN_OR_RETURN(const PartInfo part, input.table->part(*place.part));
+  place.rows = {part.first_ordinal, part.first_ordinal + part.num_rows};
+  return place;
+}
+
 template <typename T, typename Cursor>
-absl::StatusOr<Found> FindIn(const ColumnType& type, uint64_t num_rows, const std::string& key,
-                             Form form, absl::StatusOr<Cursor> cursor) {
+absl::StatusOr<Found> FindIn(const ColumnType& type, const OrdinalRange& rows,
+                             const std::string& key, Form form, absl::StatusOr<Cursor> cursor) {
   if (!cursor.ok()) return cursor.status();
   std::string scratch;
-  const auto value = ParseText<T>(type, key, scratch);
-  if (!value.ok()) return value.status();
-  const auto position = cursor->SeekToKey(*value);
-  if (!position.ok()) return position.status();
-  Found found{.position = *position,
-              .values = {},
-              .key = std::string(CompoundKey({type}).Add<T>(*value).bytes())};
-  if (position->ordinal == num_rows) return found;
-  const auto batch = cursor->Next(1);
-  if (!batch.ok()) return batch.status();
-  AppendValue<T>(type, batch->values[0], form, found.values);
+  CFILE_ASSIGN_OR_RETURN(const T value, ParseText<T>(type, key, scratch));
+  Found found{.rows = rows, .key = std::string(CompoundKey({type}).Add<T>(value).bytes())};
+  CFILE_ASSIGN_OR_RETURN(found.position, cursor->SeekToKey(value));
+  if (found.end()) return found;
+  CFILE_ASSIGN_OR_RETURN(const auto batch, cursor->Next(1));
+  AppendValue<T>(type, batch.values[0], form, found.value);
   return found;
 }
 
-absl::StatusOr<Found> FindValue(const Input& input, const FindOptions& options,
-                                const CommonOptions& common) {
+absl::StatusOr<Found> FindValue(const Input& input, const SearchPlace& place,
+                                const FindOptions& options, const CommonOptions& common) {
   if (options.keys.size() > 1) {
     return absl::InvalidArgumentError(
         "expected one KEY: only tables sorted by several columns have keys of several values");
   }
   size_t column = 0;
+  std::optional<Reader> file = input.file;
   if (input.table) {
-    const auto chosen = FindKeyColumn(*input.table, common.column);
-    if (!chosen.ok()) return chosen.status();
-    column = *chosen;
+    CFILE_ASSIGN_OR_RETURN(column, FindKeyColumn(*input.table, common.column));
+    if (place.part) {
+      CFILE_ASSIGN_OR_RETURN(file, input.table->OpenColumn(*place.part, column));
+    }
   }
-  const ColumnType& type =
-      input.file ? input.file->type() : input.table->schema().columns[column].type;
+  const ColumnType& type = file ? file->type() : input.table->schema().columns[column].type;
   const Form form = common.json ? Form::kJson : Form::kText;
   auto found = VisitType(type, [&]<typename T>(std::type_identity<T>) {
-    return input.file ? FindIn<T>(type, input.num_rows(), options.keys[0], form,
-                                  input.file->NewCursor<T>())
-                      : FindIn<T>(type, input.num_rows(), options.keys[0], form,
-                                  input.table->NewCursor<T>(column));
+    return file ? FindIn<T>(type, place.rows, options.keys[0], form, file->NewCursor<T>())
+                : FindIn<T>(type, place.rows, options.keys[0], form,
+                            input.table->NewCursor<T>(column));
   });
   if (found.ok()) found->column = column;
   return found;
@@ -97,99 +115,104 @@ absl::Status AppendKeyColumns(const TableReader& table, uint64_t ordinal, Form f
   return absl::OkStatus();
 }
 
-// Searches the key index of a table that is sorted by several columns. `keys`: values of the first
-// keys.size() key columns.
-absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::string>& keys,
-                              Form form) {
-  const std::vector<KeyColumn> columns = table.schema().key_types();
-  const auto key = ParseCompoundKey(columns, keys);
-  if (!key.ok()) return key.status();
-  auto cursor = table.NewCursor<std::string_view>(*table.schema().key_index());
+// Searches a key index. `keys`: values of the first keys.size() key columns.
+template <typename Cursor>
+absl::StatusOr<Found> FindKey(const TableReader& table, const SearchPlace& place,
+                              const std::vector<std::string>& keys, absl::StatusOr<Cursor> cursor) {
   if (!cursor.ok()) return cursor.status();
-  const auto position = cursor->SeekToKey(key->bytes());
-  if (!position.ok()) return position.status();
-  Found found{.position = *position,
-              .values = {},
-              .column = *table.schema().key_index(),
-              .key = std::string(key->bytes())};
-  if (found.position.ordinal == table.num_rows()) return found;
+  const std::vector<KeyColumn> columns = table.schema().key_types();
+  CFILE_ASSIGN_OR_RETURN(const CompoundKey key, ParseCompoundKey(columns, keys));
+  Found found{
+      .rows = place.rows, .column = *table.schema().key_index(), .key = std::string(key.bytes())};
+  CFILE_ASSIGN_OR_RETURN(found.position, cursor->SeekToKey(key.bytes()));
+  if (found.end()) return found;
   if (keys.size() < columns.size()) {
-    const auto batch = cursor->Next(1);
-    if (!batch.ok()) return batch.status();
-    found.position.exact = batch->values[0].starts_with(key->bytes());
+    CFILE_ASSIGN_OR_RETURN(const auto batch, cursor->Next(1));
+    found.position.exact = batch.values[0].starts_with(key.bytes());
   }
-  const absl::Status status = AppendKeyColumns(table, found.position.ordinal, form, found.values);
-  if (!status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(AppendKeyColumns(table, found.ordinal(), Form::kJson, found.value));
+  found.value = absl::StrCat("[", found.value, "]");
   return found;
 }
 
-// Returns `common` with a column if it has a part of a table, but no column: --part alone chooses
-// the part of the only column with a value index.
-absl::StatusOr<CommonOptions> WithKeyColumn(const CommonOptions& common) {
-  if (!common.part || !common.column.empty()) return common;
-  CFILE_ASSIGN_OR_RETURN(const std::optional<TableReader> table,
-                         OpenTableAt(common.path, OptionsOf(common)));
-  if (!table) return common;  // OpenInput says what is wrong
-  if (table->schema().key_index()) {
-    return absl::InvalidArgumentError(
-        "--part needs --column: keys of several columns are searched in all parts together");
-  }
-  CFILE_ASSIGN_OR_RETURN(const size_t column, FindKeyColumn(*table, ""));
-  CommonOptions chosen = common;
-  chosen.column = table->schema().columns[column].name;
-  return chosen;
+absl::StatusOr<Found> FindCompoundKey(const TableReader& table, const SearchPlace& place,
+                                      const std::vector<std::string>& keys) {
+  const size_t index = *table.schema().key_index();
+  if (!place.part) return FindKey(table, place, keys, table.NewCursor<std::string_view>(index));
+  CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(*place.part, index));
+  return FindKey(table, place, keys, file.NewCursor<std::string_view>());
 }
 
-ExitCode PrintFound(const FindOptions& options, const CommonOptions& given, Output& output) {
-  const absl::StatusOr<CommonOptions> with_column = WithKeyColumn(given);
-  if (!with_column.ok()) return output.Fail(with_column.status());
-  const CommonOptions& common = *with_column;
-  ReadLog log;
-  const auto input = OpenInput(common, options.explain ? log.observer() : nullptr);
-  if (!input.ok()) return output.Fail(input.status());
-  const bool by_row = input->table && input->table->schema().key_index() && common.column.empty();
-  const auto found =
-      by_row ? FindRow(*input->table, options.keys, common.json ? Form::kJson : Form::kText)
-             : FindValue(*input, options, common);
-  if (!found.ok()) return output.Fail(found.status());
-  log.Stop();
+// The whole row: a line for each value, or JSON.
+absl::StatusOr<std::string> RowAt(const Input& input, uint64_t ordinal, bool json) {
+  const RowForm form{.format = json ? RowFormat::kJsonLines : RowFormat::kFields,
+                     .nested_as_json = true,
+                     .header = false};
+  const RangeChoice range{.ordinal = ordinal, .count = 1};
+  CFILE_ASSIGN_OR_RETURN(const RowPlan plan, PlanRows(input, {}, {}, range, form));
+  CFILE_ASSIGN_OR_RETURN(const auto rows, plan.open(plan.ranges, nullptr));
+  std::string text;
+  CFILE_RETURN_IF_ERROR(rows->Append(text).status());
+  return text;
+}
 
-  const KeyPosition& position = found->position;
-  const bool end = position.ordinal == input->num_rows();
+absl::StatusOr<ExitCode> PrintFound(const FindOptions& options, const CommonOptions& common,
+                                    Output& output) {
+  ReadLog log;
+  // Also with --column and --part, the whole row of the table is printed.
+  CommonOptions whole = common;
+  whole.column.clear();
+  whole.part.clear();
+  CFILE_ASSIGN_OR_RETURN(const Input input,
+                         OpenInput(whole, options.explain ? log.observer() : nullptr));
+  if (input.file) CFILE_RETURN_IF_ERROR(CheckNoColumn(common));
+  CFILE_ASSIGN_OR_RETURN(const SearchPlace place, WhereToSearch(input, common));
+  const bool compound = input.table && input.table->schema().key_index() && common.column.empty();
+  CFILE_ASSIGN_OR_RETURN(const Found found, compound
+                                                ? FindCompoundKey(*input.table, place, options.keys)
+                                                : FindValue(input, place, options, common));
+  log.Stop();
+  std::string explanation;
+  if (options.explain) {
+    const Searched searched{
+        .key_column = found.column, .key = found.key, .ordinal = found.ordinal()};
+    CFILE_RETURN_IF_ERROR(AppendExplanation(input, common, log, searched, explanation));
+  }
+  const KeyPosition& position = found.position;
+  std::string row;
+  if (!found.end() && input.table) {
+    CFILE_ASSIGN_OR_RETURN(row, RowAt(input, found.ordinal(), common.json));
+  }
   if (common.json) {
     Json document = JsonDocument(common.path);
     document["ordinal"] = JsonInteger(position.ordinal);
     document["exact"] = position.exact;
-    document["end"] = end;
+    document["end"] = found.end();
     output.text = document.dump();
     output.text.pop_back();
-    absl::StrAppend(&output.text, ",\"value\":", end || !by_row ? "" : "[",
-                    end ? "null" : found->values, end || !by_row ? "" : "]", "}\n");
+    if (!row.empty()) row.pop_back();
+    absl::StrAppend(&output.text, ",\"value\":", found.end() ? "null" : found.value,
+                    row.empty() ? "" : ",\"row\":", row, "}\n");
   } else {
     absl::StrAppend(&output.text, "ordinal  ", position.ordinal,
-                    end ? " (the end: all values are less)" : "", "\nexact    ",
+                    found.end() ? " (the end: all values are less)" : "", "\nexact    ",
                     position.exact ? "yes" : "no", "\n");
-    if (!end) absl::StrAppend(&output.text, "value    ", found->values, "\n");
+    if (!found.end() && input.file) absl::StrAppend(&output.text, "value    ", found.value, "\n");
+    if (!row.empty()) absl::StrAppend(&output.text, "\n", row);
   }
-  if (options.explain) {
-    const Searched searched{
-        .key_column = found->column, .key = found->key, .ordinal = position.ordinal};
-    const absl::Status status = AppendExplanation(*input, common, log, searched, output.text);
-    if (!status.ok()) return output.Fail(status);
-  }
-  return output.Finish(kFine);
+  output.text += explanation;
+  return position.exact ? kFine : kKeyMissing;
 }
 
 }  // namespace
 
 void AddFindCommand(Command& app, CommonOptions& common, Action& action) {
   Command& command = AddCommand(
-      app, common, "find", "Find the first value that is not less than a key, with the value index",
-      "Write KEY as `cfile-dump values` prints it, but write strings without escapes and\n"
-      "quotes.\n"
-      "Prints the ordinal, whether the value there equals KEY, and the value. If all values are\n"
-      "less than KEY, the ordinal is the number of rows. Write -- before a KEY that begins with\n"
-      "a dash and is not a number.\n"
+      app, common, "find", "Print the row of a key, which the value index finds",
+      "Write KEY as `cfile-dump rows` prints it, but write strings without escapes and quotes.\n"
+      "Prints the ordinal and the row of the first value that is not less than KEY, and whether\n"
+      "this value equals KEY. If all values are less than KEY, the ordinal is the number of rows.\n"
+      "The exit code is 0 if KEY is there, 1 if it is not, or for wrong use.\n"
       "In a table, finds the smallest such value of all parts, and of equal values the first. A\n"
       "part without a value index is read from its beginning.\n"
       "In a table that is sorted by several columns, the KEYs are values of all these columns\n"
@@ -200,17 +223,18 @@ void AddFindCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump find --column time flights 2013-01-31T10:00:00Z\n"
       "  cfile-dump find --explain keys.cfile apple   # what was read\n"
       "  cfile-dump find flights EWR 2013-01-31    # sorted by origin, then day\n"
-      "  cfile-dump at flights $(cfile-dump find --json flights -5 | jq .ordinal)");
+      "  cfile-dump find measurements -inf || echo none is -inf");
   AddIgnoreChecksumsOption(command, common);
   auto options = std::make_shared<FindOptions>();
-  command.Add("KEY", &options->keys, "The key to look for").required = true;
+  Option& key = command.Add("KEY", &options->keys, "The key to look for");
+  key.required = true;
+  key.takes_dashes = true;
   AddExplainOption(command, options->explain);
   AddColumnOptions(command, common,
-                   "The column of a table (default: the only one with a value index)",
-                   "Only this part of a table, counted from 0 (default: all); ordinals count from "
-                   "the beginning of the part");
+                   "The column of a table (default: the only one with a value index)", kRowsOfPart);
   SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
-    return PrintFound(*options, chosen, output);
+    const absl::StatusOr<ExitCode> found = PrintFound(*options, chosen, output);
+    return found.ok() ? output.Finish(*found) : output.Fail(found.status());
   });
 }
 

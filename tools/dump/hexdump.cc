@@ -24,6 +24,8 @@ namespace cfile::tools {
 namespace {
 
 struct HexdumpOptions {
+  bool header = false;
+  bool footer = false;
   std::optional<uint64_t> block;
   size_t shown_bytes = 64;
   size_t max_fields = kMaxBlockFields;
@@ -237,6 +239,9 @@ void AddHexdumpCommand(Command& app, CommonOptions& common, Action& action) {
       "A damaged block is described as far as possible; the error is printed at the end. If the\n"
       "header or the footer is damaged, both are described, and the bytes between them follow as\n"
       "one region.\n\n"
+      "With --header or --footer, prints this message as text protobuf: comments say what numbers\n"
+      "mean; text is printed as text. With --json the message is printed in protobuf's JSON form:\n"
+      "bytes are base64, and 64-bit integers are strings.\n\n"
       "--json prints one object a line. The objects with \"offset\" together have all bytes of\n"
       "the file, without gaps. Objects of a compressed block's contents have instead\n"
       "\"region_offset\" and \"offset_before_compression\". \"hex\" has at most as many bytes as\n"
@@ -244,6 +249,7 @@ void AddHexdumpCommand(Command& app, CommonOptions& common, Action& action) {
       "Examples:\n"
       "  cfile-dump hexdump keys.cfile | less\n"
       "  cfile-dump hexdump flights --column carrier --block 0\n"
+      "  cfile-dump hexdump keys.cfile --footer --json | jq -r .footer.num_values\n"
       "  cfile-dump hexdump --json keys.cfile | jq -c 'select(.name == \"checksum\")'");
   AddIgnoreChecksumsOption(command, common);
   AddColumnOptions(command, common, kOneColumn, kOnlyPart);
@@ -256,9 +262,21 @@ void AddHexdumpCommand(Command& app, CommonOptions& common, Action& action) {
               "Print at most N fields of a block, and the rest as one field (default and "
               "least: 1,000)",
               NumberIn(kMaxBlockFields, kMaxBytes));
-  SetAction(command, action, OnFile([options](const CommonOptions& chosen, Output& output) {
-              return PrintHexdump(*options, chosen, output);
-            }));
+  command.Add("--header", &options->header, "Print the header as text protobuf").excludes = {
+      "--block", "--bytes", "--fields"};
+  command.Add("--footer", &options->footer, "Print the footer as text protobuf").excludes = {
+      "--header", "--block", "--bytes", "--fields"};
+  command.aliases = {{.word = "header", .options = {"--header"}},
+                     {.word = "footer", .options = {"--footer"}}};
+  const Action dump = OnFile([options](const CommonOptions& chosen, Output& output) {
+    return PrintHexdump(*options, chosen, output);
+  });
+  const Action metadata = OnEachFile([options](const CommonOptions& chosen, Output& output) {
+    return PrintMetadata(options->header, chosen, output);
+  });
+  SetAction(command, action, [=](const CommonOptions& chosen, Output& output) {
+    return (options->header || options->footer ? metadata : dump)(chosen, output);
+  });
 }
 
 }  // namespace cfile::tools

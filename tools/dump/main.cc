@@ -1,5 +1,6 @@
 // cfile-dump: shows what is in a CFile or a table, and whether it is valid.
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -19,21 +20,21 @@ namespace {
 constexpr char kHelp[] =
     "Without a subcommand, a summary is printed. `cfile-dump SUBCOMMAND --help` explains each\n"
     "subcommand. To open a file that has the name of a subcommand, write a path: cfile-dump\n"
-    "./values\n\n"
+    "./rows\n\n"
     "Exit codes: 0 success, 1 wrong use, 2 damaged, 3 input or output failed, 4 above a limit\n"
     "(the error names the option to raise), or needs something that this build does not have.\n"
-    "`diff` has its own codes.\n"
+    "`diff` and `find` have 1 for another result, too.\n"
     "What can be read of a damaged file is printed before the error. Commands that print blocks\n"
-    "or rows one after another stop at the first damaged block. `report` and `verify` go on, and\n"
-    "`salvage` copies the blocks that are complete. If the reader of a pipe closes it, cfile-dump\n"
-    "ends with SIGPIPE; verify and salvage run to their end.\n\n"
+    "or rows one after another stop at the first damaged block; `rows --skip-damaged`, `report`\n"
+    "and `verify` go on, and `salvage` copies the blocks that are complete. If the reader of a\n"
+    "pipe closes it, cfile-dump ends with SIGPIPE; verify and salvage run to their end.\n\n"
     "Examples:\n"
     "  cfile-dump keys.cfile\n"
     "  cfile-dump flights --column carrier\n"
-    "  cfile-dump values --ordinal 1000 --count 10 keys.cfile\n"
+    "  cfile-dump rows flights --where 'dep_delay > 60' -n 10\n"
+    "  cfile-dump rows flights -o flights.csv.gz\n"
     "  cfile-dump find keys.cfile apple\n"
-    "  cfile-dump export flights flights.csv\n"
-    "  cfile-dump records --columns sid,trans.uri log\n"
+    "  cfile-dump count flights --by carrier\n"
     "  cfile-dump whatif flights --column carrier\n"
     "  cfile-dump diff flights copy\n"
     "  cfile-dump verify flights";
@@ -56,10 +57,10 @@ std::string WrongArguments(const Command& tool, const Parsed& parsed) {
   }
   if (!Exists(files[0]) &&
       (files.size() > 1 || files[0].find_first_of("./") == std::string::npos)) {
-    std::string names;
-    for (const Command& command : tool.subcommands) absl::StrAppend(&names, " ", command.name);
-    return absl::StrCat("'", files[0], "' is neither a file nor a subcommand; the subcommands are",
-                        names);
+    std::vector<std::string> names;
+    for (const Command& command : tool.subcommands) names.push_back(command.name);
+    return absl::StrCat("'", files[0], "' is neither a file nor a subcommand; the subcommands are ",
+                        absl::StrJoin(names, " "), Suggestion(files[0], names));
   }
   return files.size() > 1 ? absl::StrCat("expected one file, found also '", files[1], "'") : "";
 }
@@ -80,7 +81,9 @@ std::string TextOf(const Command& tool, const Parsed& parsed,
     };
     const bool comes_first = !files.empty() && place_of(*option) < place_of(files[0]);
     const bool is_file = !files.empty() && parsed.chosen == nullptr && Exists(files[0]);
-    if (wrong.empty() || comes_first || is_file) return "unknown option " + *option;
+    if (wrong.empty() || comes_first || is_file)
+      return absl::StrCat("unknown option ", *option,
+                          OptionSuggestion(*option, tool, parsed.chosen));
   }
   if (!wrong.empty()) return wrong;
   if (unexpected.empty()) return parsed.error;
@@ -110,33 +113,27 @@ int Run(int argc, char** argv) {
   AddLimitOptions(tool, common);
   tool.Add("--version", absl::StrCat("cfile-dump ", CFILE_VERSION), "Print the version");
   AddSummaryCommand(tool, common, action);
-  AddHeaderCommand(tool, common, action);
-  AddFooterCommand(tool, common, action);
-  AddBlocksCommand(tool, common, action);
-  AddBlockCommand(tool, common, action);
-  AddHexdumpCommand(tool, common, action);
-  AddIndexCommand(tool, common, action);
-  AddDictionaryCommand(tool, common, action);
-  AddStatsCommand(tool, common, action);
-  AddValuesCommand(tool, common, action);
-  AddAtCommand(tool, common, action);
+  AddRowsCommand(tool, common, action);
   AddFindCommand(tool, common, action);
+  AddCountCommand(tool, common, action);
+  AddBlocksCommand(tool, common, action);
+  AddIndexCommand(tool, common, action);
+  AddHexdumpCommand(tool, common, action);
+  AddStatsCommand(tool, common, action);
   AddExplainCommand(tool, common, action);
-  AddExportCommand(tool, common, action);
-  AddRecordsCommand(tool, common, action);
-  AddReportCommand(tool, common, action);
+  AddWhatIfCommand(tool, common, action);
   AddVerifyCommand(tool, common, action);
 #ifdef CFILE_WITH_SALVAGE
   AddSalvageCommand(tool, common, action);
 #endif
-  AddWhatIfCommand(tool, common, action);
-  AddRewriteCommand(tool, common, action);
-  AddConcatCommand(tool, common, action);
   AddDiffCommand(tool, common, action);
+  AddRewriteCommand(tool, common, action);
+  AddReportCommand(tool, common, action);
 
   Output output;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const Parsed parsed = Parse(tool, arguments);
+  if (!parsed.note.empty()) std::fprintf(stderr, "%s\n", parsed.note.c_str());
   if (parsed.text) {
     output.text = *parsed.text;
     return output.Finish(kFine);

@@ -1,4 +1,4 @@
-// cfile-dump header, cfile-dump footer: the header message and the footer message of a file.
+// The header message and the footer message of a file.
 #include "tools/dump/commands.h"
 
 #include <algorithm>
@@ -24,8 +24,6 @@
 
 namespace cfile::tools {
 namespace {
-
-enum class Part { kHeader, kFooter };
 
 // The names of feature bits that readers may ignore.
 std::string CompatibleFeatureNames(uint32_t features) {
@@ -88,11 +86,12 @@ std::string Explained(const std::string& text, const std::string& choice) {
   return result;
 }
 
-ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
+}  // namespace
+
+ExitCode PrintMetadata(bool header, const CommonOptions& common, Output& output) {
   const auto reader = OpenFileAt(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
   const FileInfo& info = reader->info();
-  const bool header = part == Part::kHeader;
   const uint64_t size = header ? info.header_size_bytes : info.footer_size_bytes;
   const uint64_t offset = header ? 0 : info.file_size_bytes - size;
   const MetadataText described = DescribeMetadata(info);
@@ -112,32 +111,6 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
                               choice ? ChoiceText(*choice, info.compression) : ""));
   }
   return output.Finish(kFine);
-}
-
-}  // namespace
-
-void AddHeaderCommand(Command& app, CommonOptions& common, Action& action) {
-  Command& command = AddCommand(
-      app, common, "header", "Print the header as text protobuf",
-      "Comments say what numbers mean; text is printed as text. With --json the message is\n"
-      "printed in protobuf's JSON form: bytes are base64, and 64-bit integers are strings.\n\n"
-      "Example:\n  cfile-dump header keys.cfile");
-  AddColumnOptions(command, common, kOneColumn, kAllParts);
-  SetAction(command, action, OnEachFile([](const CommonOptions& options, Output& output) {
-              return PrintPart(Part::kHeader, options, output);
-            }));
-}
-
-void AddFooterCommand(Command& app, CommonOptions& common, Action& action) {
-  Command& command = AddCommand(
-      app, common, "footer", "Print the footer as text protobuf",
-      "Comments say what numbers mean; text is printed as text. With --json the message is\n"
-      "printed in protobuf's JSON form: bytes are base64, and 64-bit integers are strings.\n\n"
-      "Example:\n  cfile-dump footer --json keys.cfile | jq -r .footer.num_values");
-  AddColumnOptions(command, common, kOneColumn, kAllParts);
-  SetAction(command, action, OnEachFile([](const CommonOptions& options, Output& output) {
-              return PrintPart(Part::kFooter, options, output);
-            }));
 }
 
 }  // namespace cfile::tools

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
 #include "tools/key_text.h"
@@ -64,13 +65,14 @@ RowRanges Cut(const RowRanges& ranges, uint64_t skipped, uint64_t count) {
   return cut;
 }
 
-// The rows of `ranges` from row `ordinal` of the input on.
-RowRanges From(const RowRanges& ranges, uint64_t ordinal) {
-  RowRanges rest;
+// The rows of `ranges` that are in `rows`.
+RowRanges Within(const RowRanges& ranges, const OrdinalRange& rows) {
+  RowRanges within;
   for (const OrdinalRange& range : ranges) {
-    if (range.end > ordinal) rest.push_back({std::max(range.begin, ordinal), range.end});
+    const OrdinalRange both = {std::max(range.begin, rows.begin), std::min(range.end, rows.end)};
+    if (both.begin < both.end) within.push_back(both);
   }
-  return rest;
+  return within;
 }
 
 // Returns `count` of the rows, chosen by chance. Each set of rows has the same probability. This is
@@ -215,17 +217,24 @@ absl::StatusOr<RowRanges> RangesOfKeys(const Input& input, const CommonOptions& 
 }  // namespace
 
 void AddRangeOptions(Command& command, RangeChoice& choice) {
-  const auto number = [&](const char* spec, auto& value, const char* help,
+  const auto number = [&](const char* spec, Target value, const char* help,
                           uint64_t most = UINT64_MAX) -> Option& {
-    return command.Add(spec, &value, help, NumberIn(0, most));
+    return command.Add(spec, std::move(value), help, NumberIn(0, most));
   };
-  number("--ordinal N", choice.ordinal, "Where to begin; the first row has ordinal 0");
-  number("--count N", choice.count, "How many at most");
-  number("--head N", choice.count, "The first N rows").excludes = {"--count"};
-  number("--tail N", choice.tail, "The last N rows").excludes = {"--count", "--head"};
-  number("--sample N", choice.sample, "N rows chosen by chance, each row at most once", kMaxSample)
-      .excludes = {"--count", "--head", "--tail"};
-  number("--seed N", choice.seed, "With the same seed, --sample chooses the same rows (default: 0)")
+  const auto set_row = [&choice](const std::vector<std::string>& texts) -> std::string {
+    choice.must_exist = absl::SimpleAtoi(texts.back(), &choice.ordinal);
+    choice.count = 1;
+    return "";
+  };
+  number("--ordinal N", &choice.ordinal, "Where to begin; the first row has ordinal 0");
+  number("-n,--limit,--head,--count N", &choice.count, "At most the first N rows");
+  number("--row N", TextsFunction(set_row), "Only the row with this ordinal").excludes = {
+      "--ordinal", "--limit"};
+  number("--tail N", &choice.tail, "The last N rows").excludes = {"--limit", "--row"};
+  number("--sample N", &choice.sample, "N rows chosen by chance, each row at most once", kMaxSample)
+      .excludes = {"--limit", "--row", "--tail"};
+  number("--seed N", &choice.seed,
+         "With the same seed, --sample chooses the same rows (default: 0)")
       .needs = "--sample";
   command.Add(
       "--from KEY", &choice.from,
@@ -234,20 +243,25 @@ void AddRangeOptions(Command& command, RangeChoice& choice) {
   command.Add("--to KEY", &choice.to, "Only rows whose key is less than KEY");
 }
 
+absl::Status CheckFirst(const CommonOptions& common, const RangeChoice& choice, uint64_t num_rows) {
+  if (choice.ordinal < num_rows + !choice.must_exist) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      choice.must_exist
+          ? absl::StrCat("there is no row ", choice.ordinal, ": ", common.path, " has ",
+                         Plural(num_rows, "row"), ", counted from 0")
+          : absl::StrCat("ordinal ", choice.ordinal, " is beyond the end: ", common.path, " has ",
+                         Plural(num_rows, "row")));
+}
+
 absl::StatusOr<RowRanges> ChooseRows(const Input& input, const CommonOptions& common,
                                      const RangeChoice& choice, RowSelection& selection) {
-  const uint64_t num_rows = input.num_rows();
-  if (choice.ordinal > num_rows) {
-    return absl::InvalidArgumentError(absl::StrCat("ordinal ", choice.ordinal,
-                                                   " is beyond the end: ", common.path, " has ",
-                                                   Plural(num_rows, "row")));
-  }
-  RowRanges ranges;
-  if (num_rows > 0) ranges = {{0, num_rows}};
+  const OrdinalRange all = input.rows();
+  CFILE_RETURN_IF_ERROR(CheckFirst(common, choice, all.size()));
+  RowRanges ranges = {all};
   if (!choice.from.empty() || !choice.to.empty()) {
     CFILE_ASSIGN_OR_RETURN(ranges, RangesOfKeys(input, common, choice));
   }
-  ranges = From(ranges, choice.ordinal);
+  ranges = Within(ranges, {all.begin + choice.ordinal, all.end});
   const uint64_t rows = RowsOf(ranges);
   if (selection.options.where.empty()) {
     if (choice.count) return Cut(ranges, 0, *choice.count);
@@ -257,7 +271,7 @@ absl::StatusOr<RowRanges> ChooseRows(const Input& input, const CommonOptions& co
   if (choice.count) selection.options.limit = *choice.count;
   if (choice.tail) {
     uint64_t found = 0;
-    uint64_t first = num_rows;
+    uint64_t first = all.end;
     if (*choice.tail > 0) {
       CFILE_RETURN_IF_ERROR(
           FindMatches(input, selection, ranges, /*reverse=*/true, [&](uint64_t ordinal) {
@@ -265,7 +279,7 @@ absl::StatusOr<RowRanges> ChooseRows(const Input& input, const CommonOptions& co
             return ++found < *choice.tail;
           }));
     }
-    return From(ranges, first);
+    return Within(ranges, {first, all.end});
   }
   if (choice.sample) {
     CFILE_ASSIGN_OR_RETURN(ranges,

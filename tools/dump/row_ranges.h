@@ -1,5 +1,4 @@
-// The options that choose rows by their ordinals and keys, for `values` and `records`, and the scan
-// of the chosen rows, also for `at`.
+// The options that choose rows by their ordinals and keys, and the scan of the chosen rows.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +20,9 @@ namespace cfile::tools {
 
 // What the user chose. At most one of `count`, `tail` and `sample` is set.
 struct RangeChoice {
-  uint64_t ordinal = 0;  // the rows before this row are not chosen
+  // The rows before this row are not chosen. Counted from the first row of Input::rows.
+  uint64_t ordinal = 0;
+  bool must_exist = false;  // the row `ordinal` must exist
   // Of the rows that match the condition, only this number of rows is chosen:
   std::optional<uint64_t> count = {};   // the first rows
   std::optional<uint64_t> tail = {};    // the last rows
@@ -33,8 +34,11 @@ struct RangeChoice {
   std::vector<std::string> to = {};
 };
 
-// Adds --ordinal, --count, --head, --tail, --sample, --seed, --from and --to.
+// Adds --row, --ordinal, --limit, --tail, --sample, --seed, --from and --to.
 void AddRangeOptions(Command& command, RangeChoice& choice);
+
+// kInvalidArgument: the first row is beyond the end.
+absl::Status CheckFirst(const CommonOptions& common, const RangeChoice& choice, uint64_t num_rows);
 
 // Ranges of rows, in ascending order, without overlaps. No range is empty.
 using RowRanges = std::vector<OrdinalRange>;

@@ -27,8 +27,8 @@ absl::StatusOr<std::vector<std::string>> ChooseColumns(const TableReader& table,
     const auto column = FindColumn(table, name);
     if (!column.ok()) return column.status();
     if (table.schema().columns[*column].has_levels()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("column ", NameAsWritten(name), " is nested: cfile-dump records shows it"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "column ", NameAsWritten(name), " is nested: cfile-dump rows --format jsonl shows it"));
     }
   }
   return names;
@@ -73,24 +73,33 @@ absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema) {
   return FilterOfText(*choice.where, schema);
 }
 
-Option& AddRowChoiceOptions(Command& command, RowChoice& choice) {
-  const auto add_names = [&choice](const std::vector<std::string>& lists) -> std::string {
+Option& AddNamesOption(Command& command, std::vector<std::string>& names, const char* spec,
+                       const char* help) {
+  const auto add_names = [&names](const std::vector<std::string>& lists) -> std::string {
     for (const std::string& list : lists) {
       const auto parsed = ParseNames(list);
       if (!parsed.ok()) return std::string(parsed.status().message());
-      choice.columns.insert(choice.columns.end(), parsed->begin(), parsed->end());
+      names.insert(names.end(), parsed->begin(), parsed->end());
     }
     return "";
   };
-  Option& columns = command.Add(
-      "--columns NAME,...", add_names,
-      "Only these columns of a table, in this order; write a name with a comma in double quotes, "
-      "as in '\"a,b\",c'");
+  return command.Add(spec, add_names, help);
+}
+
+Option& AddRowChoiceOptions(Command& command, RowChoice& choice) {
+  Option& columns = AddNamesOption(
+      command, choice.columns, "--columns NAME,...",
+      "Only these columns of a table, in this order, or of nested records these groups and leaf "
+      "columns; write a name with a comma in double quotes, as in '\"a,b\",c'");
+  AddWhereOption(command, choice);
+  return columns;
+}
+
+void AddWhereOption(Command& command, RowChoice& choice) {
   command.Add(
       "--where FILTER", &choice.where,
       "Only rows for which this is true: conditions, joined by AND and OR. The column of a file is "
       "called value. Blocks that cannot hold such a row are not read");
-  return columns;
 }
 
 }  // namespace cfile::tools

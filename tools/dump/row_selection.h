@@ -1,4 +1,4 @@
-// The options that choose rows and columns of a table or a file, for `values` and `export`.
+// The options that choose columns, and rows by a condition.
 #pragma once
 
 #include <optional>
@@ -37,5 +37,9 @@ absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema);
 // the form of ParseNames (tools/where_parser.h); the option may be given several times. An empty
 // --where is an error of FilterOf.
 Option& AddRowChoiceOptions(Command& command, RowChoice& choice);
+void AddWhereOption(Command& command, RowChoice& choice);
+// An option whose value is such a list; `names` gets all names.
+Option& AddNamesOption(Command& command, std::vector<std::string>& names, const char* spec,
+                       const char* help);
 
 }  // namespace cfile::tools

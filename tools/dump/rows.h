@@ -1,29 +1,29 @@
-// Prints rows of a file or a table, for `values` and `at`.
+// What cfile-dump rows needs for the formats that are not text.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/io.h"
+#include "cfile/parquet_options.h"
 #include "tools/dump/dump.h"
-#include "tools/dump/row_ranges.h"
-#include "tools/dump/row_selection.h"
+#include "tools/progress.h"
 
 namespace cfile::tools {
 
-// The help of --part of commands that print rows and need --column if --part is given.
-inline constexpr const char* kPartOfColumn =
-    "Only this part of the file of --column, counted from 0 (default: all); ordinals count from "
-    "the beginning of the part";
+// Writes all rows of `input` as Parquet, and calls Finish of the sink. `columns`: empty for all.
+// Returns what --report prints. Only in builds with CFILE_WITH_PARQUET.
+absl::StatusOr<std::string> WriteParquet(const Input& input,
+                                         const std::vector<std::string>& columns,
+                                         ParquetExportOptions parquet, std::unique_ptr<Sink> sink,
+                                         Progress& progress);
 
-// The values of --format.
-inline constexpr const char* kRowFormats[] = {"text", "csv", "tsv", "jsonl", "hex"};
-
-// Prints the chosen rows. The last rows may still be in output.text afterwards.
-// The formats text and hex have one value per line for a file, and for a table with --column. For a
-// table without --column, they have the names of the columns, then one line of tab-separated values
-// per row. The other formats are those of `export`. With --json, each row is an object with the
-// ordinal and the values. The function stops if the output cannot be written.
-absl::Status AppendRows(const Input& input, const CommonOptions& common, RowChoice choice,
-                        const RangeChoice& range, const std::string& format, Output& output);
+// If `place` ends in .gz or .zst, returns a sink that compresses what it gets, and writes it to
+// `sink`; otherwise `sink` itself. kUnimplemented: this build lacks the codec.
+absl::StatusOr<std::unique_ptr<Sink>> CompressedSink(const std::string& place,
+                                                     std::unique_ptr<Sink> sink);
 
 }  // namespace cfile::tools

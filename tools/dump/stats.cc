@@ -113,19 +113,30 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
 
 void AddStatsCommand(Command& app, CommonOptions& common, Action& action) {
   Command& command = AddCommand(
-      app, common, "stats", "Print the statistics of a file and of its blocks",
+      app, common, "stats", "Print the statistics of a file and of its blocks, or its dictionary",
       "Readers use these statistics to skip blocks. minimum and maximum are bounds: long strings\n"
       "are cut, and --json then says that exact is false. --probe asks the Bloom filter of the\n"
       "file whether it may have a value.\n\n"
+      "The data blocks of an encoding with a dictionary store codes instead of values. "
+      "--dictionary\n"
+      "prints the values in the order in which they first occur in the column. The dictionary of\n"
+      "some encodings consists of symbols instead: short texts of which the values are made.\n\n"
       "Examples:\n"
       "  cfile-dump stats flights --column dep_delay\n"
       "  cfile-dump stats --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
-      "  cfile-dump stats --probe N14228 flights --column tailnum");
+      "  cfile-dump stats --probe N14228 flights --column tailnum\n"
+      "  cfile-dump stats --dictionary flights --column carrier");
+  command.aliases = {{.word = "dictionary", .options = {"--dictionary"}}};
+  AddIgnoreChecksumsOption(command, common);
   AddColumnOptions(command, common, kOneColumn, kAllParts);
   const auto probe = std::make_shared<std::optional<std::string>>();
+  const auto dictionary = std::make_shared<bool>(false);
   command.Add("--probe VALUE", probe.get(), "A value to look up in the Bloom filter");
-  SetAction(command, action, OnEachFile([probe](const CommonOptions& chosen, Output& output) {
-              return PrintStatistics(*probe, chosen, output);
+  command.Add("--dictionary", dictionary.get(), "Print the dictionary with its codes").excludes = {
+      "--probe"};
+  SetAction(command, action, OnEachFile([=](const CommonOptions& chosen, Output& output) {
+              return *dictionary ? PrintDictionary(chosen, output)
+                                 : PrintStatistics(*probe, chosen, output);
             }));
 }
 

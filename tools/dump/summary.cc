@@ -7,9 +7,13 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "cfile/records.h"
+#include "cfile/status.h"
 #include "tools/dump/commands.h"
 #include "tools/dump/totals.h"
 #include "tools/location.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 
@@ -44,7 +48,24 @@ void SummaryProgress::End() {
   ended_ = true;
 }
 
+absl::StatusOr<std::string> SchemaText(const Input& input, const std::string& path) {
+  if (!input.table) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is a single column of type ",
+                                                   input.file->type().ToString(),
+                                                   ": only tables have a schema"));
+  }
+  CFILE_ASSIGN_OR_RETURN(const RecordReader reader, RecordReader::Open(*input.table));
+  return TerminalSafeLines(reader.schema().ToString());
+}
+
 ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output) {
+  if (options.schema) {
+    const auto input = OpenInput(common);
+    const auto text = input.ok() ? SchemaText(*input, common.path) : input.status();
+    if (!text.ok()) return output.Fail(text.status());
+    output.text = *text;
+    return output.Finish(kFine);
+  }
   SummaryProgress progress;
   if (!common.column.empty()) {
     const auto file = [&progress](const CommonOptions& chosen, Output& to) {
@@ -64,6 +85,8 @@ void AddSummaryOptions(Command& command, SummaryOptions& options) {
   command.Add("--sort ORDER:{schema,size}", &options.order,
               "Order of a table's columns: schema (default), or size, the largest first",
               OneOf({"schema", "size"}));
+  command.Add("--schema", &options.schema,
+              "Print the schema of a table instead, as cfile-import --schema takes it");
 }
 
 void AddSummaryCommand(Command& app, CommonOptions& common, Action& action) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "absl/status/statusor.h"
 #include "tools/dump/dump.h"
 #include "tools/progress.h"
 
@@ -29,6 +31,10 @@ class SummaryProgress {
   uint64_t read_bytes_ = 0;  // the bytes of the current file that were read, in all passes
   bool ended_ = false;
 };
+
+// Returns the schema in the notation of Parquet (cfile/record_schema.h), which `cfile-import
+// --schema` takes. kInvalidArgument: `input` is a single file.
+absl::StatusOr<std::string> SchemaText(const Input& input, const std::string& path);
 
 ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, SummaryProgress& progress,
                        Output& output);

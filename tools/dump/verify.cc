@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cfile/records.h"
+#include "cfile/status.h"
 #include "tools/dump/dump.h"
 #include "tools/dump/totals.h"
 #include "tools/progress.h"
@@ -213,9 +214,9 @@ absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& com
                 .columns = std::vector<size_t>(num_files)};
   std::iota(chosen.parts.begin(), chosen.parts.end(), size_t{0});
   std::iota(chosen.columns.begin(), chosen.columns.end(), size_t{0});
-  if (common.part) {
-    if (absl::Status status = CheckPart(table, common); !status.ok()) return status;
-    chosen.parts = {*common.part};
+  if (!common.part.empty()) {
+    CFILE_ASSIGN_OR_RETURN(const size_t part, ChosenPart(table, common.part));
+    chosen.parts = {part};
   }
   if (!common.column.empty()) {
     const auto column = FindFile(table, common.column);
@@ -239,7 +240,7 @@ ExitCode VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
   // table.cft.
   CommonOptions whole = common;
   whole.column.clear();
-  whole.part.reset();
+  whole.part.clear();
   auto input = OpenInput(whole, show_progress);
   progress.End();
   bytes_read = 0;
@@ -260,7 +261,7 @@ ExitCode VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
     const TableReader& table = *input->table;
     const auto chosen = Choose(table, common);
     if (!chosen.ok()) return output.Fail(chosen.status());
-    const bool all = common.column.empty() && !common.part;
+    const bool all = common.column.empty() && common.part.empty();
     progress.Begin("verifying", all ? BytesOf(table) : 0);
     for (const size_t part : chosen->parts) {
       for (const size_t column : chosen->columns) {

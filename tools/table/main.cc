@@ -21,6 +21,7 @@
 #include "tools/json.h"
 #include "tools/key_text.h"
 #include "tools/location.h"
+#include "tools/parts.h"
 #include "tools/text_table.h"
 #include "tools/utf8.h"
 #ifdef CFILE_WITH_SALVAGE
@@ -99,32 +100,18 @@ absl::StatusOr<std::vector<PartInfo>> PartsOf(const TableReader& table) {
   return parts;
 }
 
-// Returns the parts whose names are, or begin with, the texts of the user.
+// Returns the parts that the texts of the user name.
 absl::StatusOr<std::vector<PartInfo>> ChosenParts(const TableReader& table,
                                                   const std::vector<std::string>& texts) {
-  CFILE_ASSIGN_OR_RETURN(const std::vector<PartInfo> parts, PartsOf(table));
   std::set<size_t> chosen;
   for (const std::string& text : texts) {
-    std::vector<size_t> found;
-    for (size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].name.starts_with(text)) found.push_back(i);
-      if (parts[i].name == text) {
-        found = {i};
-        break;
-      }
-    }
-    if (found.empty()) {
-      return absl::NotFoundError(
-          absl::StrCat(table.directory(), ": no part has a name that begins with ", text));
-    }
-    if (found.size() > 1) {
-      return absl::InvalidArgumentError(absl::StrCat(table.directory(), ": the names of ",
-                                                     found.size(), " parts begin with ", text));
-    }
-    chosen.insert(found[0]);
+    CFILE_ASSIGN_OR_RETURN(const size_t part, ChosenPart(table, text));
+    chosen.insert(part);
   }
   std::vector<PartInfo> result;
-  for (const size_t i : chosen) result.push_back(parts[i]);
+  for (const size_t i : chosen) {
+    CFILE_ASSIGN_OR_RETURN(result.emplace_back(), table.part(i));
+  }
   return result;
 }
 
@@ -426,7 +413,7 @@ int Run(int argc, char** argv) {
   with_all(add("drop-below", "Remove the rows whose key is less than KEY from a sorted table",
                DropBelow))
       .Add("KEY", &arguments.keys,
-           "A value as `cfile-dump values` prints it; a date stands for its first moment. If the "
+           "A value as `cfile-dump rows` prints it; a date stands for its first moment. If the "
            "table is sorted by several columns, give values of all these columns or of the first "
            "of them. Write null for a null")
       .required = true;

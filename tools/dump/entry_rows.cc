@@ -1,8 +1,9 @@
-#include "tools/dump/level_rows.h"
+#include "tools/dump/row_text.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/levels.h"
@@ -12,38 +13,29 @@
 namespace cfile::tools {
 namespace {
 
-// A record with more text than this is written in pieces.
-constexpr size_t kMostPendingBytes = size_t{1} << 20;
-
-// Returns kInvalidArgument in the cases that AppendLevelRows names.
+// Returns kInvalidArgument in the cases that PlanEntries names.
 absl::Status CheckChoice(const CommonOptions& common, const RowChoice& choice,
-                         const RangeChoice& range, const std::string& format,
-                         uint64_t num_records) {
+                         const RangeChoice& range, const RowForm& form, uint64_t num_records) {
   if (!choice.columns.empty())
     return absl::InvalidArgumentError("--columns is for tables, but this is a single column");
   if (choice.where || range.tail || range.sample || !range.from.empty() || !range.to.empty()) {
     return absl::InvalidArgumentError(
-        "the column is nested: only --ordinal, --count and --head choose its records");
+        "the column is nested: only --row, --ordinal and --limit choose its records");
   }
-  if (format != "text" && format != "hex") {
+  if (form.format == RowFormat::kCsv || form.format == RowFormat::kJsonLines) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the column is nested: its records cannot be printed as ", format));
+        absl::StrCat("the column is nested: its records cannot be printed as ",
+                     form.format == RowFormat::kCsv ? "csv" : "jsonl"));
   }
-  if (range.ordinal > num_records) {
-    return absl::InvalidArgumentError(absl::StrCat("record ", range.ordinal,
-                                                   " is beyond the end: ", common.path, " has ",
-                                                   Plural(num_records, "record")));
-  }
-  return absl::OkStatus();
+  return CheckFirst(common, range, num_records);
 }
 
 // Prints the entries of a file of T, one after the other.
 template <typename T>
 class EntryPrinter {
  public:
-  EntryPrinter(const ColumnType& type, const LevelLimits& limits, Form form, bool json,
-               std::string& out)
-      : type_(type), limits_(limits), form_(form), json_(json), out_(out) {}
+  EntryPrinter(const ColumnType& type, const LevelLimits& limits, Form form, std::string& out)
+      : type_(type), limits_(limits), form_(form), json_(form == Form::kJson), out_(out) {}
 
   // Prints an entry. `record`: the ordinal of the record to which the entry belongs. `value`: null
   // if the entry has no value.
@@ -112,7 +104,7 @@ class EntryPrinter {
     }
   }
 
-  const ColumnType& type_;
+  const ColumnType type_;
   const LevelLimits limits_;
   const Form form_;
   const bool json_;
@@ -123,46 +115,88 @@ class EntryPrinter {
   bool null_ = false;   // the record is a null array
 };
 
-}  // namespace
+// The records of one range of a file of T.
+template <typename T>
+class EntryRows final : public RowText {
+ public:
+  EntryRows(const ColumnType& type, Form form, LevelCursor<T> cursor, uint64_t end, FlushText flush)
+      : cursor_(std::move(cursor)),
+        end_(end),
+        flush_(std::move(flush)),
+        printer_(type, cursor_.limits(), form, text_) {}
 
-absl::Status AppendLevelRows(const Reader& file, const CommonOptions& common,
-                             const RowChoice& choice, const RangeChoice& range,
-                             const std::string& format, Output& output) {
-  CFILE_RETURN_IF_ERROR(CheckChoice(common, choice, range, format, file.num_rows()));
-  const Form form = common.json ? Form::kJson : format == "hex" ? Form::kHex : Form::kText;
-  return VisitType(file.type(), [&]<typename T>(std::type_identity<T>) -> absl::Status {
-    CFILE_ASSIGN_OR_RETURN(auto cursor, file.NewLevelCursor<T>());
-    CFILE_RETURN_IF_ERROR(cursor.SeekToRecord(range.ordinal));
-    const uint64_t end =
-        range.ordinal + std::min(range.count.value_or(UINT64_MAX), file.num_rows() - range.ordinal);
-    const uint16_t full = cursor.limits().max_definition;
-    EntryPrinter<T> printer(file.type(), cursor.limits(), form, common.json, output.text);
-    while (cursor.record() < end) {
-      const absl::StatusOr<LevelBatch<T>> batch = cursor.Next(
-          static_cast<size_t>(std::min<uint64_t>(end - cursor.record(), kMaxBatchRows)));
+  absl::StatusOr<bool> Append(std::string& out) override {
+    while (cursor_.record() < end_) {
+      const absl::StatusOr<LevelBatch<T>> batch = cursor_.Next(
+          static_cast<size_t>(std::min<uint64_t>(end_ - cursor_.record(), kMaxBatchRows)));
       if (!batch.ok()) {
-        printer.Drop();
+        printer_.Drop();
+        out += text_;
+        text_.clear();
         return batch.status();
       }
       uint64_t record = batch->first_record;
+      const uint16_t full = cursor_.limits().max_definition;
       const T* value = batch->values.data();
       for (size_t i = 0; i < batch->num_entries; ++i) {
         const uint16_t repetition = batch->repetition.empty() ? 0 : batch->repetition[i];
         const uint16_t definition = batch->definition.empty() ? 0 : batch->definition[i];
         if (i > 0 && repetition == 0) ++record;
-        // A record is written only when all of it was read, so that it can be removed if its rest
-        // is damaged. Only a record of more than kMostPendingBytes is written in pieces.
-        if (repetition == 0 || output.text.size() >= kMostPendingBytes) {
-          if (!output.Drain()) return absl::OkStatus();
-          if (output.text.empty()) printer.Written();
+        printer_.Add(record, repetition, definition, definition == full ? value++ : nullptr);
+        // Only a long record is written in pieces.
+        if (flush_ && text_.size() >= kMostPendingBytes) {
+          out += text_;
+          text_.clear();
+          flush_(out);
+          printer_.Written();
         }
-        printer.Add(record, repetition, definition, definition == full ? value++ : nullptr);
       }
       // If no record ends in this batch, the next batch has more of the same record.
-      if (batch->num_records > 0) printer.End();
+      if (batch->num_records > 0) {
+        printer_.End();
+        out += text_;
+        text_.clear();
+        return true;
+      }
     }
-    return absl::OkStatus();
-  });
+    return false;
+  }
+  uint64_t ordinal() const override { return cursor_.record(); }
+
+ private:
+  static constexpr size_t kMostPendingBytes = size_t{1} << 20;
+
+  LevelCursor<T> cursor_;
+  const uint64_t end_;
+  const FlushText flush_;
+  std::string text_;  // of the records that are not yet complete
+  EntryPrinter<T> printer_;
+};
+
+}  // namespace
+
+absl::StatusOr<RowPlan> PlanEntries(const Reader& file, const CommonOptions& common,
+                                    const RowChoice& choice, const RangeChoice& range,
+                                    const RowForm& form) {
+  CFILE_RETURN_IF_ERROR(CheckChoice(common, choice, range, form, file.num_rows()));
+  const Form value_form = form.format == RowFormat::kJson  ? Form::kJson
+                          : form.format == RowFormat::kHex ? Form::kHex
+                                                           : Form::kText;
+  RowPlan plan{.one_thread = true};  // so that a long record is written in pieces
+  const uint64_t count =
+      std::min(range.count.value_or(UINT64_MAX), file.num_rows() - range.ordinal);
+  if (count > 0) plan.ranges = {{range.ordinal, range.ordinal + count}};
+  plan.open = [&file, value_form](const RowRanges& ranges, FlushText flush) {
+    return VisitType(
+        file.type(),
+        [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<RowText>> {
+          CFILE_ASSIGN_OR_RETURN(auto cursor, file.NewLevelCursor<T>());
+          CFILE_RETURN_IF_ERROR(cursor.SeekToRecord(ranges.front().begin));
+          return std::make_unique<EntryRows<T>>(file.type(), value_form, std::move(cursor),
+                                                ranges.back().end, std::move(flush));
+        });
+  };
+  return plan;
 }
 
 }  // namespace cfile::tools

@@ -1,0 +1,174 @@
+// cfile-dump count: how many rows match, or have each value of a column.
+#include "tools/dump/commands.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cfile/status.h"
+#include "tools/dump/column_text.h"
+#include "tools/dump/row_ranges.h"
+#include "tools/text_table.h"
+
+namespace cfile::tools {
+namespace {
+
+struct CountOptions {
+  RowChoice choice;
+  std::vector<std::string> by;
+  std::string distinct;
+  std::optional<uint64_t> top;
+  uint64_t max_groups = 1'000'000;
+
+  bool grouped() const { return !by.empty() || !distinct.empty(); }
+};
+
+struct Counts {
+  uint64_t rows = 0;
+  // By the texts of the values with tabs between them (text does not contain tabs), or with commas
+  // if the form is JSON.
+  std::unordered_map<std::string, uint64_t> groups;
+};
+
+absl::StatusOr<Counts> CountRows(const Input& input, const CountOptions& options, Form form) {
+  RowChoice choice = options.choice;
+  choice.columns = options.distinct.empty() ? options.by : std::vector{options.distinct};
+  if (input.file) choice.columns.clear();
+  CFILE_ASSIGN_OR_RETURN(RowSelection selection, SelectRows(input, choice));
+  Counts counts;
+  if (!options.grouped()) {
+    if (selection.options.where.empty()) {
+      counts.rows = input.num_rows();
+      return counts;
+    }
+    selection.options.columns = std::vector<std::string>();
+  }
+  std::vector<std::unique_ptr<ColumnText>> texts;
+  for (const ColumnSchema& column : selection.columns) texts.push_back(NewColumnText(column.type));
+  Progress progress(isatty(STDERR_FILENO) != 0);
+  progress.Begin("counting", input.rows().end, Progress::Unit::kRows);
+  selection.options.range = input.rows();
+  CFILE_ASSIGN_OR_RETURN(TableScan scan, selection.NewScan(input));
+  std::string key;
+  while (true) {
+    CFILE_ASSIGN_OR_RETURN(const TableBatch batch, scan.Next());
+    if (batch.empty()) return counts;
+    const size_t rows = batch.num_rows();
+    counts.rows += rows;
+    CFILE_RETURN_IF_ERROR(progress.Update(0, batch.ordinal(rows - 1)));
+    if (!options.grouped()) continue;
+    for (size_t i = 0; i < texts.size(); ++i) texts[i]->Open(batch, i);
+    for (size_t row = 0; row < rows; ++row) {
+      key.clear();
+      for (const auto& text : texts) {
+        if (&text != texts.data()) key += form == Form::kJson ? ',' : '\t';
+        text->Append(row, form, key);
+      }
+      ++counts.groups[key];
+      if (counts.groups.size() <= options.max_groups) continue;
+      return absl::OutOfRangeError(
+          absl::StrCat("more than ", options.max_groups, " different values: raise --max-groups"));
+    }
+  }
+}
+
+// The groups with the most rows first, at most `top`.
+std::vector<std::pair<std::string, uint64_t>> Sorted(
+    const std::unordered_map<std::string, uint64_t>& groups, const std::optional<uint64_t>& top) {
+  std::vector<std::pair<std::string, uint64_t>> sorted(groups.begin(), groups.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  if (top && *top < sorted.size()) sorted.resize(*top);
+  return sorted;
+}
+
+absl::StatusOr<ExitCode> PrintCounts(const CountOptions& options, const CommonOptions& common,
+                                     Output& output) {
+  if (options.top && options.by.empty()) return absl::InvalidArgumentError("--top needs --by");
+  CFILE_ASSIGN_OR_RETURN(const Input input, OpenRows(common));
+  const Form form = common.json ? Form::kJson : Form::kText;
+  CFILE_ASSIGN_OR_RETURN(Counts counts, CountRows(input, options, form));
+  if (!options.distinct.empty()) counts.groups.erase("null");  // as SQL's count(distinct)
+  const auto groups = Sorted(counts.groups, options.top);
+  if (common.json) {
+    Json document = JsonDocument(common.path);
+    document["rows"] = JsonInteger(counts.rows);
+    if (!options.distinct.empty()) document["distinct"] = JsonInteger(counts.groups.size());
+    if (!options.by.empty()) {
+      Json& list = document["groups"] = Json::array();
+      for (const auto& [values, rows] : groups) {
+        list.push_back({{"values", Json::FromText(absl::StrCat("[", values, "]"))},
+                        {"rows", JsonInteger(rows)}});
+      }
+    }
+    absl::StrAppend(&output.text, document.dump(2), "\n");
+    return kFine;
+  }
+  if (options.by.empty()) {
+    absl::StrAppend(&output.text, options.distinct.empty() ? counts.rows : counts.groups.size(),
+                    "\n");
+    return kFine;
+  }
+  std::vector<std::vector<std::string>> lines = {{"", "rows"}};
+  for (const std::string& name : options.by) {
+    if (!lines[0][0].empty()) lines[0][0] += '\t';
+    AppendPrintable(name, lines[0][0]);
+  }
+  for (const auto& [values, rows] : groups) lines.push_back({values, std::to_string(rows)});
+  if (isatty(STDOUT_FILENO) != 0 && options.by.size() == 1) {
+    output.text += AlignText(lines, "<>", OutputWidth());
+  } else {
+    for (const auto& line : lines) absl::StrAppend(&output.text, absl::StrJoin(line, "\t"), "\n");
+  }
+  return kFine;
+}
+
+}  // namespace
+
+void AddCountCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
+      app, common, "count", "Count rows: those that match, those of each value, or distinct values",
+      "Reads only the columns that are named, once. Without options, no value is read. --by "
+      "prints\n"
+      "the values with the most rows first. --distinct does not count nulls, as in SQL.\n"
+      "`cfile-dump rows --help` explains conditions.\n\n"
+      "There are no other aggregates: DuckDB has them, and reads a table as Arrow or Parquet:\n"
+      "  python3 -c \"import cfile, duckdb; t = cfile.read('flights')\n"
+      "  print(duckdb.sql('select carrier, avg(dep_delay) from t group by all'))\"\n"
+      "  cfile-dump rows flights -o flights.parquet\n"
+      "  duckdb -c \"select carrier, avg(dep_delay) from 'flights.parquet' group by all\"\n\n"
+      "Examples:\n"
+      "  cfile-dump count flights --where 'dep_delay > 60'\n"
+      "  cfile-dump count flights --by carrier --top 10\n"
+      "  cfile-dump count flights --by origin,carrier --where 'month = 7'\n"
+      "  cfile-dump count flights --distinct tailnum");
+  AddIgnoreChecksumsOption(command, common);
+  auto options = std::make_shared<CountOptions>();
+  AddWhereOption(command, options->choice);
+  AddNamesOption(command, options->by, "--by NAME,...",
+                 "Count the rows of each value of this column, or of each combination of values; "
+                 "the column of a file is called value");
+  command.Add("--top N", &options->top, "Only the N values with the most rows",
+              NumberIn(0, UINT64_MAX));
+  command.Add("--distinct NAME", &options->distinct, "Count the different values of this column")
+      .excludes = {"--by"};
+  command.Add("--max-groups N", &options->max_groups,
+              "Different values, which are kept in memory (default: 1,000,000)",
+              NumberIn(1, UINT64_MAX));
+  command.Add("--part PART", &common.part, kRowsOfPart);
+  SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
+    const absl::StatusOr<ExitCode> done = PrintCounts(*options, chosen, output);
+    return done.ok() ? output.Finish(*done) : output.Fail(done.status());
+  });
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,177 @@
+// Rows without those whose values are damaged, for `rows --skip-damaged`.
+#include "tools/dump/row_text.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/status.h"
+
+namespace cfile::tools {
+namespace {
+
+// The first damaged rows of a range: those of a block, or all to the end of the range if the index
+// does not show where the block ends.
+struct LostRows {
+  OrdinalRange rows;
+  absl::Status status;
+};
+
+// The rows of the data block of column `column` that has the row `ordinal`, of the input.
+absl::StatusOr<OrdinalRange> BlockOf(const Input& input, const std::string& column,
+                                     uint64_t ordinal) {
+  std::optional<Reader> file = input.file;
+  uint64_t first = 0;
+  if (input.table) {
+    for (size_t i = 0;; ++i) {
+      CFILE_ASSIGN_OR_RETURN(const PartInfo part, input.table->part(i));
+      if (ordinal >= part.first_ordinal + part.num_rows) continue;
+      first = part.first_ordinal;
+      CFILE_ASSIGN_OR_RETURN(file, input.table->OpenColumn(i, *input.table->schema().Find(column)));
+      break;
+    }
+  }
+  CFILE_ASSIGN_OR_RETURN(const uint64_t begin, file->BlockBegin(ordinal - first));
+  // The end is the first row that begins another block, or the end of the file.
+  uint64_t low = ordinal - first + 1, high = file->num_rows();
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    CFILE_ASSIGN_OR_RETURN(const uint64_t found, file->BlockBegin(middle));
+    if (found == begin) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return OrdinalRange{first + begin, first + low};
+}
+
+class SkippingRows final : public RowText {
+ public:
+  SkippingRows(const Input& input, const RowPlan& plan, RowRanges ranges, FlushText flush,
+               std::atomic<uint64_t>& lost_rows)
+      : input_(input),
+        plan_(plan),
+        ranges_(std::move(ranges)),
+        flush_(std::move(flush)),
+        lost_rows_(lost_rows) {}
+
+  absl::StatusOr<bool> Append(std::string& out) override {
+    while (!ranges_.empty()) {
+      absl::StatusOr<bool> more = true;
+      if (rows_ == nullptr) {
+        auto opened = plan_.open(ranges_, flush_);
+        if (opened.ok()) {
+          rows_ = *std::move(opened);
+        } else {
+          more = opened.status();
+        }
+      }
+      if (rows_ != nullptr) more = rows_->Append(out);
+      if (more.ok() || !absl::IsDataLoss(more.status())) return more;
+      CFILE_RETURN_IF_ERROR(
+          Skip(rows_ == nullptr ? ranges_.front().begin : rows_->ordinal(), more.status()));
+      rows_.reset();
+    }
+    return false;
+  }
+  uint64_t ordinal() const override {
+    return rows_ != nullptr ? rows_->ordinal() : ranges_.empty() ? end_ : ranges_.front().begin;
+  }
+
+ private:
+  // Removes the rows before `begin`, and the first damaged rows from there on, from ranges_.
+  absl::Status Skip(uint64_t begin, const absl::Status& damage) {
+    Cut(begin);
+    if (ranges_.empty()) return absl::OkStatus();
+    // The damage may be in any column, and behind rows that the condition excludes. Without a column
+    // in which it shows, the rest cannot be read.
+    LostRows lost{.rows = {ranges_.front().begin, ranges_.back().end}, .status = damage};
+    bool found = false;
+    for (const std::string& column : plan_.columns)
+      CFILE_RETURN_IF_ERROR(Search(column, found, lost));
+    if (input_.file) CFILE_RETURN_IF_ERROR(Search("", found, lost));
+    uint64_t rows = 0;
+    for (const OrdinalRange& range : ranges_) {
+      const uint64_t last = std::min(range.end, lost.rows.end);
+      rows += last - std::min(last, std::max(range.begin, lost.rows.begin));
+    }
+    lost_rows_ += rows;
+    Warn(kToolName, absl::StrCat("rows ", lost.rows.begin, " to ", lost.rows.end - 1,
+                                 " are left out: ", std::string(lost.status.message())));
+    // The rows before the damage are read again: none of them matched the condition.
+    RowRanges rest;
+    for (const OrdinalRange& range : ranges_) {
+      if (range.begin < lost.rows.begin) {
+        rest.push_back({range.begin, std::min(range.end, lost.rows.begin)});
+      }
+      if (range.end > lost.rows.end) {
+        rest.push_back({std::max(range.begin, lost.rows.end), range.end});
+      }
+    }
+    ranges_ = std::move(rest);
+    return absl::OkStatus();
+  }
+
+  // Searches the first damaged row of a column; "": of a file.
+  absl::Status Search(const std::string& column, bool& found, LostRows& lost) const {
+    for (const OrdinalRange& range : ranges_) {
+      if (found && range.begin >= lost.rows.begin) return absl::OkStatus();
+      RowSelection one;
+      if (!column.empty()) one.options.columns = {column};
+      one.options.range = range;
+      uint64_t next = range.begin;
+      auto scan = one.NewScan(input_);
+      absl::Status status = scan.status();
+      while (status.ok()) {
+        const auto batch = scan->Next();
+        status = batch.status();
+        if (!batch.ok() || batch->empty()) break;
+        next = batch->ordinal(batch->num_rows() - 1) + 1;
+      }
+      if (status.ok()) continue;
+      if (!absl::IsDataLoss(status)) return status;
+      if (found && next >= lost.rows.begin) return absl::OkStatus();
+      found = true;
+      const auto block = BlockOf(input_, column, next);
+      const bool whole = block.ok() && block->end > next;
+      lost = {.rows = {next, whole ? std::min(block->end, ranges_.back().end) : ranges_.back().end},
+              .status = status};
+      return absl::OkStatus();
+    }
+    return absl::OkStatus();
+  }
+
+  void Cut(uint64_t begin) {
+    RowRanges rest;
+    for (const OrdinalRange& range : ranges_) {
+      end_ = range.end;
+      if (range.end > begin) rest.push_back({std::max(range.begin, begin), range.end});
+    }
+    ranges_ = std::move(rest);
+  }
+
+  const Input& input_;
+  const RowPlan& plan_;
+  RowRanges ranges_;  // from the rows on that were not appended
+  const FlushText flush_;
+  std::atomic<uint64_t>& lost_rows_;
+  std::unique_ptr<RowText> rows_;
+  uint64_t end_ = 0;
+};
+
+}  // namespace
+
+RowPlan SkippingDamage(const Input& input, RowPlan plan, std::atomic<uint64_t>& lost_rows) {
+  RowPlan skipping = plan;
+  skipping.open = [&input, plan = std::move(plan), &lost_rows](
+                      RowRanges ranges,
+                      FlushText flush) -> absl::StatusOr<std::unique_ptr<RowText>> {
+    return std::make_unique<SkippingRows>(input, plan, std::move(ranges), std::move(flush),
+                                          lost_rows);
+  };
+  return skipping;
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,370 @@
+#include "tools/dump/row_text.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/record_visitor.h"
+#include "cfile/records.h"
+#include "cfile/status.h"
+#include "tools/dump/column_text.h"
+#include "tools/dump/line_text.h"
+#include "tools/dump/totals.h"
+#include "tools/records/json_printer.h"
+#include "tools/text_table.h"
+#include "tools/utf8.h"
+#include "tools/value_text.h"
+#include "tools/where_parser.h"
+
+namespace cfile::tools {
+namespace {
+
+constexpr size_t kGap = 2;  // between the columns on a terminal
+
+// Reads batches of the ranges for a text of their rows.
+class ScannedRows : public RowText {
+ public:
+  ScannedRows(const Input& input, RowSelection selection, RowRanges ranges)
+      : ordinal_(ranges.empty() ? 0 : ranges.front().begin),
+        scan_(input, std::move(selection), std::move(ranges)) {}
+  uint64_t ordinal() const final { return ordinal_; }
+
+ protected:
+  // Reads the next rows; false at the end.
+  absl::StatusOr<bool> Read() {
+    CFILE_ASSIGN_OR_RETURN(rows_, scan_.Next());
+    if (rows_.batch == nullptr) return false;
+    ordinal_ = rows_.batch->ordinal(rows_.end - 1) + 1;
+    return true;
+  }
+
+  BatchRows rows_;
+  uint64_t ordinal_;
+
+ private:
+  RangeScan scan_;
+};
+
+// Rows as CSV or JSON Lines.
+class LineRows final : public ScannedRows {
+ public:
+  LineRows(const LineForm& form, const Input& input, const RowSelection& selection,
+           RowRanges ranges)
+      : ScannedRows(input, selection, std::move(ranges)), text_(form, selection.columns) {}
+
+  absl::StatusOr<bool> Append(std::string& out) override {
+    if (text_.done()) {
+      CFILE_ASSIGN_OR_RETURN(const bool more, Read());
+      if (!more) return false;
+      text_.Open(*rows_.batch, rows_.begin, rows_.end);
+    }
+    text_.Append(out);
+    return true;
+  }
+
+ private:
+  LineText text_;
+};
+
+// Rows in the other formats.
+class ValueRows final : public ScannedRows {
+ public:
+  // `table`: the rows are those of a table, so the names of the columns are printed, too.
+  // `first`: the ordinal that is printed as 0.
+  ValueRows(const RowForm& form, bool table, uint64_t first, const Input& input,
+            const RowSelection& selection, RowRanges ranges)
+      : ScannedRows(input, selection, std::move(ranges)),
+        form_(form),
+        table_(table),
+        first_(first),
+        value_form_(form.format == RowFormat::kJson  ? Form::kJson
+                    : form.format == RowFormat::kHex ? Form::kHex
+                                                     : Form::kText) {
+    for (const ColumnSchema& column : selection.columns) {
+      names_.push_back(table ? column.name : "value");
+      texts_.push_back(NewColumnText(column.type));
+      columns_.push_back({.right = IsJsonNumber(column.type)});
+    }
+  }
+
+  absl::StatusOr<bool> Append(std::string& out) override {
+    CFILE_ASSIGN_OR_RETURN(const bool more, Read());
+    if (!more) return false;
+    for (size_t i = 0; i < texts_.size(); ++i) texts_[i]->Open(*rows_.batch, i);
+    if (form_.width && !begun_) BeginLines(out);
+    begun_ = true;
+    for (size_t row = rows_.begin; row < rows_.end; ++row) {
+      if (form_.format == RowFormat::kJson) {
+        AppendObject(row, out);
+      } else if (form_.format == RowFormat::kFields) {
+        AppendFields(row, out);
+      } else if (lines_) {
+        lines_->Append(CellsOf(row), out);
+      } else {
+        for (size_t i = 0; i < texts_.size(); ++i) {
+          if (i > 0) out += '\t';
+          texts_[i]->Append(row, value_form_, out);
+        }
+        out += '\n';
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::string> CellsOf(size_t row) const {
+    std::vector<std::string> cells(texts_.size());
+    for (size_t i = 0; i < texts_.size(); ++i) texts_[i]->Append(row, value_form_, cells[i]);
+    return cells;
+  }
+
+  // Chooses the widths of the columns by the first rows, and prints the names of the columns.
+  void BeginLines(std::string& out) {
+    constexpr size_t kRows = 500;
+    std::vector<std::string> heads;
+    std::vector<size_t> widths;
+    for (const std::string& name : names_) {
+      heads.push_back(Printable(name));
+      widths.push_back(CountCells(heads.back()));
+    }
+    for (size_t row = rows_.begin; row < std::min(rows_.end, rows_.begin + kRows); ++row) {
+      const std::vector<std::string> cells = CellsOf(row);
+      for (size_t i = 0; i < cells.size(); ++i) {
+        widths[i] = std::max(widths[i], CountCells(cells[i]));
+      }
+    }
+    const size_t cells = std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+    if (cells > *form_.width) {
+      form_.format = RowFormat::kFields;
+      return;
+    }
+    lines_.emplace(columns_, widths, std::nullopt);
+    if (form_.header) lines_->Append(heads, out);
+  }
+
+  void AppendObject(size_t row, std::string& out) const {
+    absl::StrAppend(&out, "{\"schema_version\":1,\"ordinal\":", rows_.batch->ordinal(row) - first_,
+                    table_ ? ",\"values\":{" : ",");
+    for (size_t i = 0; i < texts_.size(); ++i) {
+      if (i > 0) out += ',';
+      AppendJsonName(names_[i], out);
+      out += ':';
+      texts_[i]->Append(row, value_form_, out);
+    }
+    out += table_ ? "}}\n" : "}\n";
+  }
+
+  void AppendFields(size_t row, std::string& out) {
+    if (form_.header) {
+      absl::StrAppend(&out, separator_, "row ", rows_.batch->ordinal(row) - first_, "\n");
+      separator_ = "\n";
+    }
+    std::vector<std::vector<std::string>> lines;
+    const std::vector<std::string> cells = CellsOf(row);
+    for (size_t i = 0; i < cells.size(); ++i) lines.push_back({Printable(names_[i]), cells[i]});
+    out += AlignText(lines, "<<");
+  }
+
+  RowForm form_;
+  const bool table_;
+  const uint64_t first_;
+  const Form value_form_;
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<ColumnText>> texts_;
+  std::vector<TextColumn> columns_;
+  std::optional<TextLines> lines_;
+  bool begun_ = false;
+  const char* separator_ = "";
+};
+
+// A few bytes of levels may stand for a record with millions of elements, so there is a limit.
+constexpr size_t kMaxRecordBytes = 256 << 20;
+
+// Prints a record to a text of at most about kMaxRecordBytes. Above: kOutOfRange.
+class RecordText final : public RecordVisitor {
+ public:
+  RecordText(const RecordSchema& schema, std::span<const size_t> leaves,
+             std::function<void()> drain)
+      : printer_(schema, leaves, text_, std::move(drain)) {}
+
+  absl::Status BeginGroup(size_t node) override {
+    CFILE_RETURN_IF_ERROR(CheckSize());
+    return printer_.BeginGroup(node);
+  }
+  absl::Status EndGroup(size_t node) override { return printer_.EndGroup(node); }
+  absl::Status Value(size_t node, const RecordValue& value) override {
+    CFILE_RETURN_IF_ERROR(CheckSize());
+    return printer_.Value(node, value);
+  }
+
+  std::string& text() { return text_; }
+
+ private:
+  absl::Status CheckSize() const {
+    if (text_.size() <= kMaxRecordBytes) return absl::OkStatus();
+    return absl::OutOfRangeError(
+        "a record has more than 256 MiB of JSON; cfile-dump rows --threads 1 prints it");
+  }
+
+  std::string text_;
+  JsonPrinter printer_;
+};
+
+// Rows that are nested records. A scan without columns finds their ordinals.
+class RecordRows final : public ScannedRows {
+ public:
+  RecordRows(const Input& input, const RowSelection& selection, RowRanges ranges,
+             RecordReader reader, std::span<const size_t> leaves, FlushText flush)
+      : ScannedRows(input, selection, std::move(ranges)),
+        reader_(std::move(reader)),
+        record_(reader_.schema(), leaves, DrainOf(std::move(flush))) {}
+
+  absl::StatusOr<bool> Append(std::string& out) override {
+    out_ = &out;
+    if (rows_.begin == rows_.end) {
+      const uint64_t done = ordinal_;
+      CFILE_ASSIGN_OR_RETURN(const bool more, Read());
+      ordinal_ = done;
+      if (!more) return false;
+    }
+    ordinal_ = rows_.batch->ordinal(rows_.begin);
+    if (ordinal_ != reader_.record()) CFILE_RETURN_IF_ERROR(reader_.Seek(ordinal_));
+    record_.text().clear();
+    CFILE_RETURN_IF_ERROR(reader_.Next(record_).status());
+    out += record_.text();
+    ++rows_.begin;
+    ++ordinal_;
+    return true;
+  }
+
+ private:
+  std::function<void()> DrainOf(FlushText flush) {
+    if (!flush) return nullptr;
+    return [this, flush = std::move(flush)] {
+      *out_ += record_.text();
+      record_.text().clear();
+      flush(*out_);
+    };
+  }
+
+  RecordReader reader_;
+  RecordText record_;
+  std::string* out_ = nullptr;  // of the current call of Append
+};
+
+// True if a row is an object of plain values.
+bool IsFlat(const Schema& schema) {
+  return !schema.tree || schema.tree->nodes().size() == schema.columns.size() + 1;
+}
+
+// Adds the columns that `filter` tests and that `columns` lacks.
+void AddColumns(const Filter& filter, std::vector<std::string>& columns) {
+  if (filter.kind() == Filter::Kind::kColumn) AddName(filter.column(), columns);
+  for (const Filter& operand : filter.operands()) AddColumns(operand, columns);
+}
+
+absl::StatusOr<RowPlan> PlanRecords(const Input& input, const CommonOptions& common,
+                                    const RowChoice& choice, const RangeChoice& range,
+                                    std::vector<size_t> leaves) {
+  RowSelection selection{.options = {.columns = std::vector<std::string>()}, .columns = {}};
+  CFILE_ASSIGN_OR_RETURN(selection.options.where, FilterOf(choice, input.table->schema()));
+  selection.options.cancelled = &Progress::cancelled();
+  RowPlan plan;
+  CFILE_ASSIGN_OR_RETURN(plan.ranges, ChooseRows(input, common, range, selection));
+  plan.one_thread = selection.options.limit != UINT64_MAX;
+  for (const size_t leaf : leaves) {
+    plan.columns.push_back(input.table->schema().columns[leaf].name);
+  }
+  AddColumns(selection.options.where, plan.columns);
+  plan.open = [&input, selection = std::move(selection), columns = choice.columns,
+               leaves = std::move(leaves)](
+                  RowRanges ranges, FlushText flush) -> absl::StatusOr<std::unique_ptr<RowText>> {
+    CFILE_ASSIGN_OR_RETURN(RecordReader reader, RecordReader::Open(*input.table, columns));
+    return std::make_unique<RecordRows>(input, selection, std::move(ranges), std::move(reader),
+                                        leaves, std::move(flush));
+  };
+  return plan;
+}
+
+const char* NameOf(RowFormat format) {
+  return format == RowFormat::kText ? "text" : format == RowFormat::kHex ? "hex" : "csv";
+}
+
+}  // namespace
+
+absl::StatusOr<RowPlan> PlanRows(const Input& input, const CommonOptions& common,
+                                 const RowChoice& given, const RangeChoice& range,
+                                 const RowForm& form) {
+  if (input.file && input.file->info().has_levels()) {
+    return PlanEntries(*input.file, common, given, range, form);
+  }
+  RowChoice choice = given;
+  const bool table = input.table.has_value() && common.column.empty();
+  if (input.table && !table) choice.columns = {common.column};
+  if (input.table && !IsFlat(input.table->schema())) {
+    const Schema& schema = input.table->schema();
+    std::vector<size_t> leaves(schema.columns.size());
+    std::iota(leaves.begin(), leaves.end(), size_t{0});
+    if (!choice.columns.empty()) {
+      CFILE_ASSIGN_OR_RETURN(leaves, schema.tree->SelectLeaves(choice.columns));
+    }
+    const auto nested = std::find_if(leaves.begin(), leaves.end(), [&](size_t leaf) {
+      return schema.columns[leaf].has_levels();
+    });
+    if (form.format == RowFormat::kJsonLines ||
+        (nested != leaves.end() && (form.nested_as_json || form.format == RowFormat::kJson))) {
+      return PlanRecords(input, common, choice, range, std::move(leaves));
+    }
+    if (nested != leaves.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "column ", NameAsWritten(schema.columns[*nested].name), " is nested, so a field of ",
+          NameOf(form.format),
+          " cannot hold it: use --format jsonl, or choose other columns with --columns"));
+    }
+    const auto is_group = [&](const std::string& name) { return !schema.Find(name); };
+    if (std::any_of(choice.columns.begin(), choice.columns.end(), is_group)) {
+      choice.columns.clear();
+      for (const size_t leaf : leaves) choice.columns.push_back(schema.columns[leaf].name);
+    }
+  }
+  CFILE_ASSIGN_OR_RETURN(RowSelection selection, SelectRows(input, choice));
+  selection.options.cancelled = &Progress::cancelled();
+  RowPlan plan;
+  CFILE_ASSIGN_OR_RETURN(plan.ranges, ChooseRows(input, common, range, selection));
+  plan.one_thread = selection.options.limit != UINT64_MAX || form.width.has_value();
+  if (input.table) {
+    plan.columns = *selection.options.columns;
+    AddColumns(selection.options.where, plan.columns);
+  }
+  const bool json = form.format == RowFormat::kJsonLines;
+  if (json || form.format == RowFormat::kCsv) {
+    const LineForm line{.json = json, .delimiter = form.delimiter};
+    if (!json && form.header) plan.header = CsvHeader(selection.columns, form.delimiter);
+    plan.open = [&input, line, selection = std::move(selection)](
+                    RowRanges ranges,
+                    const FlushText&) -> absl::StatusOr<std::unique_ptr<RowText>> {
+      return std::make_unique<LineRows>(line, input, selection, std::move(ranges));
+    };
+    return plan;
+  }
+  RowForm shown = form;
+  if (!table) shown.width.reset();  // a single column is aligned as it is
+  if (table && form.header && !shown.width &&
+      (form.format == RowFormat::kText || form.format == RowFormat::kHex)) {
+    for (const ColumnSchema& column : selection.columns) {
+      if (&column != selection.columns.data()) plan.header += '\t';
+      AppendPrintable(column.name, plan.header);
+    }
+    plan.header += '\n';
+  }
+  plan.open = [&input, shown, table, selection = std::move(selection)](
+                  RowRanges ranges, const FlushText&) -> absl::StatusOr<std::unique_ptr<RowText>> {
+    return std::make_unique<ValueRows>(shown, table, input.rows().begin, input, selection,
+                                       std::move(ranges));
+  };
+  return plan;
+}
+
+}  // namespace cfile::tools

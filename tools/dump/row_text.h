@@ -1,0 +1,101 @@
+// Rows of a file or a table as text, in the formats of `rows`.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/io.h"
+#include "tools/dump/row_ranges.h"
+#include "tools/dump/row_selection.h"
+#include "tools/progress.h"
+
+namespace cfile::tools {
+
+enum class RowFormat {
+  kText,       // tabs between values (Form::kText of tools/dump/column_text.h)
+  kHex,        // the same with Form::kHex
+  kJson,       // an object with the ordinal and the values
+  kFields,     // a line for each value, with the name of its column
+  kCsv,        // tools/dump/line_text.h describes this format and the next
+  kJsonLines,  // nested rows as in tools/records/json_printer.h
+};
+
+struct RowForm {
+  RowFormat format = RowFormat::kText;
+  // Nested rows may be printed as JSON Lines, because the user asked for no format.
+  bool nested_as_json = false;
+  char delimiter = ',';  // of kCsv
+  // The names of the columns come first in kText, kHex and kCsv, the row's number in kFields.
+  bool header = true;
+  // Of kText: the cells of a line on a terminal. Values are aligned, or printed as in kFields if
+  // they do not fit.
+  std::optional<size_t> width = {};
+};
+
+// The text of some rows, a part at a time. Only one thread at a time may use it.
+class RowText {
+ public:
+  virtual ~RowText() = default;
+  // Appends the text of some further rows to `out`. False at the end, where nothing is appended.
+  // After an error, `out` has only whole rows.
+  virtual absl::StatusOr<bool> Append(std::string& out) = 0;
+  // The ordinal of the next row, or of a row before it.
+  virtual uint64_t ordinal() const = 0;
+};
+
+// Writes and clears the text of RowText::Append within a row. Null: there is no such function.
+using FlushText = std::function<void(std::string&)>;
+using OpenText =
+    std::function<absl::StatusOr<std::unique_ptr<RowText>>(RowRanges ranges, FlushText flush)>;
+
+// How the chosen rows become text.
+struct RowPlan {
+  std::string header;  // comes before the rows
+  RowRanges ranges;    // have the chosen rows
+  // The text of some of the ranges. May be called by several threads at once.
+  OpenText open;
+  // The text of a range depends on the rows before it.
+  bool one_thread = false;
+  // The columns of a table that the rows need; empty for a file.
+  std::vector<std::string> columns = {};
+};
+
+// `input` must outlive the plan. kInvalidArgument: the choice does not fit the input, or the format
+// cannot hold nested columns. Other errors are those of ChooseRows.
+absl::StatusOr<RowPlan> PlanRows(const Input& input, const CommonOptions& common,
+                                 const RowChoice& choice, const RangeChoice& range,
+                                 const RowForm& form);
+
+// The plan for a file with levels, which is a leaf column of a nested table, or has Kudu's arrays:
+// - One of Kudu's arrays is one line: a JSON array, or null.
+// - In any other file, each entry is one line: the repetition level, the definition level and the
+//   value of the entry. A "-" stands for a value that is missing. A JSON array is not possible,
+//   because the levels alone do not say which entry is a null and which is an empty list.
+// With kJson, each record is one line: an object with its ordinal, and with the array or the entries.
+// A damaged record is not printed, except that the beginning of one of more than 1 MiB may be.
+// kInvalidArgument: the user chose records in another way than by the first record and the number
+// of records, or another format than kText, kHex and kJson. Other errors are those of LevelCursor.
+absl::StatusOr<RowPlan> PlanEntries(const Reader& file, const CommonOptions& common,
+                                    const RowChoice& choice, const RangeChoice& range,
+                                    const RowForm& form);
+
+// Returns `plan` with another `open`, which goes on behind the blocks with damaged values, and
+// prints to standard error which rows it leaves out. `lost_rows` gets their number.
+RowPlan SkippingDamage(const Input& input, RowPlan plan, std::atomic<uint64_t>& lost_rows);
+
+// Writes the text of the rows to `sink`, in order. Several threads make the text, each with memory
+// for up to 16 MiB. The text of the rows before an error is written before the error is returned.
+absl::Status WriteRows(const RowPlan& plan, size_t num_threads, Sink& sink, Progress& progress);
+
+absl::Status AppendText(std::string_view text, Sink& sink);
+
+}  // namespace cfile::tools
