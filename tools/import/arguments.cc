@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "cfile/status.h"
 #include "tools/command.h"
 #include "tools/import/csv_reader.h"
@@ -194,6 +195,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   std::string delimiter = "auto", quote = "\"", escape = "none", comment = "none";
   std::string nulls, header = "auto", progress = "auto", names;
   bool no_header = false;
+  std::string at;
   std::vector<std::string> places;
   std::vector<std::string> types, not_null;
   LayoutArguments layout;
@@ -209,6 +211,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       .required = true;
 
   tool.Add("--schema FILE", &import.schema_path, "The schema of JSON");
+  tool.Add("--at PATH", &at,
+           "Of JSON: where the array of the records is in the document,\nfor example /results");
   tool.Add("--charset NAME", &import.charset,
            "The charset of the text: utf-8, utf-16, utf-16le, utf-16be,\nlatin-1, or another "
            "name of iconv such as windows-1252;\nauto (default): UTF-8, or UTF-16 or UTF-32 "
@@ -244,7 +248,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   tool.Add("--skip-bad-rows NUMBER", &import.skip_bad_rows,
            "Skip up to NUMBER rows that have another number of fields,\nwrong quotes, a value "
            "that is not of the given type, text\nthat is not UTF-8, or a null that the column "
-           "does not\nallow, and report them (default: 0)",
+           "does not\nallow, and report them (default: 0); of JSON, records that are\nno JSON or "
+           "do not fit the given types or schema",
            NumberIn(0, kMaxBadRows));
   tool.Add("--null TEXT", &import.null_texts,
            "Another text that means null unless quoted. In columns of numbers, times\nand bools, "
@@ -323,6 +328,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     if (!names.empty()) {
       CFILE_ASSIGN_OR_RETURN(import.names, ParseNames(names));
     }
+    import.at = absl::StrSplit(at, '/', absl::SkipEmpty());
     if (no_header) header = "no";
     if (import.append && !names.empty() && header == "auto") {
       return Wrong("--names", names,

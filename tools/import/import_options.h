@@ -44,8 +44,9 @@ struct ImportOptions : LayoutOptions {
   // Where the nulls of the columns in `sorted_by` sort: after all values, or before all values. With
   // `append`, the table says this.
   bool nulls_last = true;
-  std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
-  size_t num_threads = 1;   // threads that read CSV, at least 1; the output does not depend on it
+  std::vector<std::string> at;  // of JSON: JsonLines
+  std::string schema_path;      // of JSON Lines: a file with the schema; empty: find the schema
+  size_t num_threads = 1;  // threads that read CSV, at least 1; the output does not depend on it
   std::vector<std::string> columns;  // the columns to import; empty: all
   bool part_per_row_group = false;   // of Parquet
   bool append = false;               // to the table at `output`; `not_null` is then empty

@@ -263,6 +263,8 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
     json["renamed"] = std::move(renamed);
     json["delimiter"] = {{"name", DelimiterName(result.delimiter.character)},
                          {"reason", result.delimiter.reason}};
+  }
+  if (result.format == "CSV" || result.format == "JSON") {
     json["skipped"] = {{"rows", result.skipped.count},
                        {"lines", Json::array(result.skipped.lines)},
                        {"reasons", Json::array(result.skipped.reasons)}};
