@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "tools/parse_number.h"
 #include "tools/text_scanner.h"
 #include "tools/utf8.h"
+#include "tools/value_meaning.h"
 
 namespace cfile::tools {
 namespace {
@@ -20,6 +22,9 @@ constexpr std::string_view kMonths[] = {"January",   "February", "March",    "Ap
                                         "September", "October",  "November", "December"};
 constexpr std::string_view kWeekdays[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
                                           "Friday", "Saturday", "Sunday"};
+
+constexpr std::string_view kEpoch = "epoch";
+constexpr int64_t kSecondsOfYear10000 = 253'402'300'800;
 
 // Conversions that are written with others.
 constexpr std::pair<char, std::string_view> kShort[] = {
@@ -94,6 +99,7 @@ absl::StatusOr<TimeFormat> TimeFormat::Parse(const ColumnType& type, std::string
   if (!result.is_date_ && result.unit_ == TimeUnit::kNone) {
     return absl::InvalidArgumentError(type.ToString() + " has no format");
   }
+  if (format == kEpoch) return result;
   absl::Status status = result.AddSteps(format);
   if (status.ok()) status = result.Check();
   if (!status.ok()) return status;
@@ -228,6 +234,13 @@ absl::StatusOr<int64_t> TimeFormat::ParseValue(std::string_view text) const {
     return absl::InvalidArgumentError(
         absl::StrCat(Quoted(text), " is not of type ", type_.ToString(), ": ", reason));
   };
+  if (format_ == kEpoch) {
+    int64_t count = 0;
+    const std::errc error = ParseNumber(Trimmed(text), count);
+    const bool fits = !is_date_ || static_cast<int32_t>(count) == count;
+    return error == std::errc() && fits ? absl::StatusOr<int64_t>(count)
+                                        : wrong("expected an integer");
+  }
   TextScanner scanner(text);
   Fields fields;
   for (const Step& step : steps_) {
@@ -248,6 +261,9 @@ absl::StatusOr<int64_t> TimeFormat::ParseValue(std::string_view text) const {
   const int hour = fields.hour + (fields.afternoon ? 12 : 0);
   const int64_t seconds = (hour * 60 + fields.minute) * 60 + fields.second;
   if (is_time_) return seconds * UnitsPerSecond(unit_) + fields.fraction;
+  if (std::abs(fields.epoch_seconds.value_or(0)) >= kSecondsOfYear10000) {
+    return wrong("%s is a number of seconds; for milliseconds: timestamp(ms,UTC;epoch)");
+  }
   const int64_t since_epoch =
       fields.epoch_seconds.value_or(*days * kSecondsPerDay + seconds - fields.offset_seconds);
   absl::StatusOr<int64_t> count = TimestampOf(since_epoch, fields.fraction, unit_);
@@ -255,7 +271,52 @@ absl::StatusOr<int64_t> TimeFormat::ParseValue(std::string_view text) const {
   return count;
 }
 
+std::optional<std::string_view> WithDecimalPoint(std::string_view text, std::string& scratch) {
+  scratch.clear();
+  std::string_view separator;
+  size_t digits = 0;  // since the last separator
+  bool has_comma = false;
+  for (std::string_view rest = text; !rest.empty();) {
+    const char c = rest.front();
+    if ((c >= '0' && c <= '9') || (c == '-' && rest.size() == text.size())) {
+      scratch += c;
+      digits += c == '-' ? 0 : 1;
+      rest.remove_prefix(1);
+      continue;
+    }
+    if (!separator.empty() && !has_comma && digits != 3) return std::nullopt;
+    if (has_comma || c == ',') {
+      if (c != (has_comma ? 'e' : ',')) return text;
+      has_comma = true;
+      scratch += c == ',' ? '.' : c;
+      rest.remove_prefix(1);
+      continue;
+    }
+    std::string_view found;
+    for (const std::string_view each : {".", " ", "'", "\u00a0", "\u202f"}) {
+      if (rest.starts_with(each)) found = each;
+    }
+    if (found.empty()) return text;
+    if (digits == 0 || digits > 3 || (!separator.empty() && found != separator))
+      return std::nullopt;
+    separator = found;
+    digits = 0;
+    rest.remove_prefix(found.size());
+  }
+  if (!separator.empty() && !has_comma && digits != 3) return std::nullopt;
+  return scratch;
+}
+
+absl::StatusOr<std::string_view> TextType::Plain(std::string_view text,
+                                                 std::string& scratch) const {
+  if (MeaningOf(type) != Meaning::kNumber && MeaningOf(type) != Meaning::kDecimal) return text;
+  if (const auto plain = WithDecimalPoint(text, scratch)) return *plain;
+  return absl::InvalidArgumentError(
+      absl::StrCat(Quoted(text), " is not of type ", type.ToString(), ": expected 1.234,5"));
+}
+
 absl::StatusOr<TextType> ParseTextType(std::string_view text) {
+  if (text == "json") return TextType{.type = ColumnType::String(), .json = true};
   std::string type(text);
   std::optional<std::string> format;
   const size_t semicolon = text.find(';');

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ namespace cfile::tools {
 //   %j       day of the year            %s       seconds since 1970-01-01T00:00:00Z
 //   %a %A    Mon or Monday; ignored     %%       %
 //   %F %T    %Y-%m-%d, %H:%M:%S         %D %R    %m/%d/%y, %H:%M
+//
+// The format epoch is an integer: the units of the type (of a date, days) since 1970, or since
+// midnight.
 //
 // Numbers may lack leading zeros, except years. Names are English; case does not matter. Other
 // characters stand for themselves.
@@ -64,18 +68,34 @@ class TimeFormat {
   std::vector<Step> steps_;
 };
 
+// `text` without the blanks around it.
+inline std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Returns a number with a decimal comma, perhaps with blanks, points or apostrophes between groups of
+// three digits, in the form of value_text.h. nullopt: `text` has the characters of such a number, but
+// not its form. Returns other texts as they are. The result points into `text` or `scratch`.
+std::optional<std::string_view> WithDecimalPoint(std::string_view text, std::string& scratch);
+
 // A type for values in text, and their form if it is not that of value_text.h.
 struct TextType {
   ColumnType type;
-  std::shared_ptr<const TimeFormat> format;  // or null
+  std::shared_ptr<const TimeFormat> format = nullptr;  // or null
+  bool decimal_comma = false;                          // of numbers (WithDecimalPoint)
+  bool json = false;                                   // a string with the JSON text of any value
+
+  absl::StatusOr<std::string_view> Plain(std::string_view text, std::string& scratch) const;
 };
 
-// Parses a type as ColumnType::Parse does, or one with a format: date(FORMAT), time(UNIT;FORMAT),
-// timestamp(UNIT;FORMAT) and timestamp(UNIT,ZONE;FORMAT).
+// Parses a type as ColumnType::Parse does, `json`, or one with a format: date(FORMAT),
+// time(UNIT;FORMAT), timestamp(UNIT;FORMAT) and timestamp(UNIT,ZONE;FORMAT).
 absl::StatusOr<TextType> ParseTextType(std::string_view text);
 
-// Parses `text` with the format of `type`, or with ParseText if it has none. Errors and the lifetime
-// of the result are those of these functions.
+// Parses `text` with the format of `type`, or with ParseText if it has none. ParseText gets values that
+// are no texts or bytes without the blanks around them. Errors and the lifetime of the result are those of these functions.
 template <typename T>
 absl::StatusOr<T> ParseValue(const TextType& type, std::string_view text, std::string& scratch) {
   if constexpr (kIsInteger<T>) {
@@ -83,6 +103,14 @@ absl::StatusOr<T> ParseValue(const TextType& type, std::string_view text, std::s
       const absl::StatusOr<int64_t> count = type.format->ParseValue(text);
       if (!count.ok()) return count.status();
       return static_cast<T>(*count);  // dates and times of a day fit into 32 bits
+    }
+  }
+  if constexpr (!kIsBytes<T>) {
+    text = Trimmed(text);
+    if (type.decimal_comma) {
+      const absl::StatusOr<std::string_view> plain = type.Plain(text, scratch);
+      if (!plain.ok()) return plain.status();
+      return ParseText<T>(type.type, *plain, scratch);
     }
   }
   return ParseText<T>(type.type, text, scratch);

@@ -35,16 +35,16 @@ bool ReadNext(CsvReader& reader, Records& records, size_t max_records = SIZE_MAX
 }
 
 // Reads all records.
-Records Read(std::string_view text, char delimiter = ',') {
-  CsvReader reader("t.csv", text, delimiter);
+Records Read(std::string_view text, const CsvDialect& dialect = {}) {
+  CsvReader reader("t.csv", text, dialect);
   Records records;
   ReadNext(reader, records);
   return records;
 }
 
 // Reads all records: the first record alone, the others in pieces of at least `piece_bytes` bytes.
-Records ReadPieces(std::string_view text, uint64_t piece_bytes) {
-  CsvReader reader("t.csv", text, ',');
+Records ReadPieces(std::string_view text, uint64_t piece_bytes, const CsvDialect& dialect) {
+  CsvReader reader("t.csv", text, dialect);
   Records records;
   if (!ReadNext(reader, records, 1)) return records;
   for (uint64_t begin = reader.offset(), end = 0; begin != reader.size(); begin = end) {
@@ -68,7 +68,7 @@ TEST(CsvReader, Records) {
   EXPECT_EQ(Read("\xef\xbb\xbf"
                  "a,b\n,\n"),
             (Records{{"a", "b"}, {"", ""}}));
-  EXPECT_EQ(Read("a\tb\n1,5\t2", '\t'), (Records{{"a", "b"}, {"1,5", "2"}}));
+  EXPECT_EQ(Read("a\tb\n1,5\t2", {.delimiter = '\t'}), (Records{{"a", "b"}, {"1,5", "2"}}));
   EXPECT_EQ(Read("a,b\n x , y \n"), (Records{{"a", "b"}, {" x ", " y "}}));
 }
 
@@ -137,9 +137,14 @@ TEST(CsvReader, AnyShortText) {
       for (const size_t digit : digits) text += kBytes[digit];
       const std::vector<char> bytes(text.begin(), text.end());
       const std::string_view view(bytes.data(), bytes.size());
-      const Records records = Read(view);
-      for (const uint64_t piece_bytes : {0, 1, 3}) {
-        ASSERT_EQ(ReadPieces(view, piece_bytes), records) << text;
+      for (const CsvDialect& dialect :
+           {CsvDialect{}, CsvDialect{.quote = 0}, CsvDialect{.escape = 'a'},
+            CsvDialect{.comment = 'a'}, CsvDialect{.skip_lines = 1, .pad = true}}) {
+        if (length > 6 && (dialect.quote == 0 || dialect.escape + dialect.comment != 0)) continue;
+        const Records records = Read(view, dialect);
+        for (const uint64_t piece_bytes : {0, 1, 3}) {
+          ASSERT_EQ(ReadPieces(view, piece_bytes, dialect), records) << text;
+        }
       }
       more = false;
       for (size_t& digit : digits) {
@@ -212,6 +217,8 @@ TEST(TypeInference, OfPieces) {
 
 TEST(TypeInference, Numbers) {
   EXPECT_EQ(Infer({"1", "-2147483648", "0"}), "int32");
+  EXPECT_EQ(Infer({" 1", "2 ", "NA", "-", " "}), "int32");
+  EXPECT_EQ(Infer({"NA", "-"}), "string");
   EXPECT_EQ(Infer({"1", "2147483648"}), "int64");
   EXPECT_EQ(Infer({"9223372036854775807"}), "int64");
   EXPECT_EQ(Infer({"9223372036854775808"}), "string");
@@ -227,7 +234,7 @@ TEST(TypeInference, Numbers) {
 
 TEST(TypeInference, WhatLooksLikeNumbersButIsNone) {
   for (const std::string_view value :
-       {"007", "+1", " 1", "1 ", "1,000", "0x10", "00.5", "-", "", "1-2", "NA", "nan(1)"}) {
+       {"007", "+1", "1,000", "0x10", "00.5", "", "1-2", "na", "--", "nan(1)"}) {
     EXPECT_EQ(Infer({value}), "string") << value;
     EXPECT_EQ(Infer({"1", value}), "string") << value;
   }

@@ -152,9 +152,53 @@ class Types(JsonTest):
                     "--type or --schema says which type to use")
         self.refuse([{"a": {"b": 1}}], "--type a: bad.jsonl has no column of that name", "--type", "a=int8")
 
+    def import_text(self, text, *options):
+        (self.folder / "r.json").write_text(text)
+        shutil.rmtree(self.folder / "t", ignore_errors=True)
+        done = self.run_tool(import_test.IMPORT, "r.json", "t", "--json", *options)
+        error = done.stderr.decode().removeprefix("cfile-import: ").rstrip()
+        self.assertEqual((self.folder / "t").exists(), not error)
+        return error or json.loads(done.stdout)["skipped"]
+
+    def test_json_text(self):
+        text = '{"a":1,"b":{"x":[1, 2]}}\n{"a":"t","b":7}\n{"a":[true],"b":[]}\n{"a":null}\n'
+        self.import_text(text, "--type", "a=json", "--type", "b=json")
+        self.assertEqual(self.records(), [{"a": "1", "b": '{"x":[1, 2]}'}, {"a": '"t"', "b": "7"}, {"a": "[true]", "b": "[]"}, {}])
+        self.assertIn("a: strings here and integers in line 1, which no type holds", self.import_text(text, "--type", "b=json"))
+        self.assertIn("; --type PATH=json keeps the text of the values", self.import_text(text, "--type", "a=json"))
+        for wrong in ('[1,{"x":}]', '{"x" 1}', '"\\x"', "01", "[1}", "nul"):
+            self.assertIn("r.json:1: invalid JSON", self.import_text('{"a":%s}\n' % wrong, "--type", "a=json"))
+
+    def test_records_below_a_path(self):
+        text = '{"meta":{"n":[1,{"results":3}],"s":"}:,]"},\n "data":{"x":":,}", "results":[\n{"a":1},\n{"a":%s}\n]},"z":1}'
+        self.import_text(text % 2, "--at", "/data/results")
+        self.assertEqual(self.records(), [{"a": 1}, {"a": 2}])
+        self.assertIn("r.json:4: invalid JSON", self.import_text(text % "x", "--at", "/data/results"))
+        for path, message in (("/data/none", "r.json:5: there is no /data/none"), ("/z", "r.json:5: no array at /z"),
+                              ("/meta", "r.json:1: no array at /meta"), ("/z/y", "r.json:5: no object at /z")):
+            self.assertEqual(self.import_text(text % 2, "--at", path), message)
+
+    def test_bad_records(self):
+        text = '{"a":1}\n{"a":x}\n[1]\n{"a":"2"}\n{"a":"z"}\n{"a":300}\n'
+        skipped = self.import_text(text, "--type", "a=int16", "--skip-bad-rows", "3")
+        self.assertEqual((skipped["rows"], skipped["lines"]), (3, [2, 3, 5]))
+        self.assertEqual(skipped["reasons"][1:], ["a record must be an object; found an array", 'a: "z" is not of type int16: expected an integer'])
+        self.assertEqual(self.records(), [{"a": 1}, {"a": 2}, {"a": 300}])
+        self.import_text(text, "--type", "a=int16", "--skip-bad-rows", "3", "--sorted-by", "a")
+        self.assertIn("r.json:6: a: ", self.import_text(text, "--type", "a=int8", "--skip-bad-rows", "3"))
+        self.assertIn("; more records are bad than --skip-bad-rows 3 allows",
+                      self.import_text(text, "--type", "a=int8", "--skip-bad-rows", "3"))
+
+    def test_columns(self):
+        text = '{"a":1,"b":{"x":1},"c":[]}\n{"c":["y"],"b":null}\n'
+        self.import_text(text, "--columns", "b", "--columns", "c")
+        self.assertEqual(self.records(), [{"b": {"x": 1}, "c": []}, {"c": ["y"]}])
+        self.assertEqual(self.import_text(text, "--columns", "b", "--columns", "z"), "--columns z: r.json has no column of that name")
+        self.assertIn("invalid JSON", self.import_text('{"a":[1,x],"b":1}\n', "--columns", "b"))
+
     def test_null_texts_are_for_csv(self):
         for option in (["--null", "NA"], ["--delimiter", ";"], ["--no-header"], ["--header", "yes"], ["--names", "a"],
-                       ["--skip-bad-rows", "1"]):
+                       ["--quote", "none"], ["--escape", "|"], ["--comment", "#"], ["--skip-lines", "1"], ["--pad"], ["--decimal-comma"]):
             self.refuse([{"a": 1}], f"{option[0]} is for CSV; bad.jsonl is read as JSON", *option)
 
 

@@ -339,27 +339,179 @@ class BadRows(TextTest):
         self.assertEqual({row[0] for row in results[0][2]}, kept)
 
 
+class Dialects(TextTest):
+    def rows(self, text, *options):
+        shutil.rmtree(self.folder / "t", ignore_errors=True)
+        summary = self.import_csv(text, *options)
+        return [c["type"] for c in summary["columns"]], self.values()
+
+    def test_quotes_and_escapes(self):
+        self.assertEqual(self.rows('a\tb\n1\t"x\n2\ty"\n', "--quote", "none"), (["int32", "string"], [["1", '"\\"x"'], ["2", 'y"']]))
+        self.assertEqual(self.rows("a,b\n1,'it''s, ok\n'\n2,\"\n", "--quote", "'")[1], [["1", r"it's, ok\n"], ["2", r'"\""']])
+        text = 'a,b\n1,"x\\"y\\\\"\n2,\\N\n\\3,\\,z\\\n\n4,"\\N"\n'
+        self.assertEqual(self.rows(text, "--escape", "\\"),
+                         (["int32", "string"], [["1", r'x"y\\'], ["2", "null"], ["3", r",z\n"], ["4", "N"]]))
+        shutil.rmtree(self.folder / "t")
+        self.refuse('a,b\n1,"x\\"', "t.csv:2:3: this quote is never closed", "--escape", "\\")
+        self.refuse("a,b\n1,x\\", "t.csv:2:4: an escape at the end of the file", "--escape", "\\")
+        for option in ("--quote", "--escape", "--comment"):
+            done = self.run_tool(import_test.IMPORT, "t.csv", "t", option, "ab")
+            self.assertIn(f"{option} ab: expected one ASCII character, or none", done.stderr.decode())
+        done = self.run_tool(import_test.IMPORT, "t.csv", "t", "--escape", "|", "--comment", "|")
+        self.assertIn("--comment |: another of --delimiter, --quote, --escape and --comment", done.stderr.decode())
+
+    def test_lines_that_are_skipped(self):
+        text = 'made by "x\n;;\na,b\n# "\n1,2\n#3,4\n5,x\n'
+        types, rows = self.rows(text, "--skip-lines", "2", "--comment", "#")
+        self.assertEqual((types, rows), (["int32", "string"], [["1", "2"], ["5", "x"]]))
+        shutil.rmtree(self.folder / "t")
+        self.refuse(text, 't.csv:7:3: column "b": "x" is not of type int8: expected an integer', "--type", "b=int8",
+                    "--skip-lines", "2", "--comment", "#")
+        self.refuse("a\n1\n", "t.csv: the file is empty; a header with the names of its columns is missing", "--skip-lines", "5")
+
+    def test_ragged_rows(self):
+        text = "a,b,c\n1\n2,x\n3,y,4\n5,z,6,,\n"
+        self.assertEqual(self.rows(text, "--pad"), (["int32", "string", "int32"], [
+            ["1", "null", "null"], ["2", "x", "null"], ["3", "y", "4"], ["5", "z", "6"]]))
+        shutil.rmtree(self.folder / "t")
+        self.refuse("a,b\n1,2,3\n", "t.csv:2:5: expected 2 fields, as in the header, but found 3", "--pad")
+        # Each of many short rows fits.
+        self.assertEqual(len(self.rows(",".join("abcdefgh") + "\n" + "1\n" * 100_000, "--pad")[1]), 100_000)
+
+    def test_numbers(self):
+        self.assertEqual(self.rows("a,b,c\n 1, 2.5 , x \n2\t,3,y\n"),
+                         (["int32", "double", "string"], [["1", "2.5", " x "], ["2", "3", "y"]]))
+        text = "a;b;c;d\n1.234,5;1 000;1.5;1'234'567,25\n-0,5;-2\u00a0000\u00a0000;7,1;1,5\n"
+        types, rows = self.rows(text, "--decimal-comma")
+        self.assertEqual((types, rows), (["double", "int32", "string", "double"], [
+            ["1234.5", "1000", "1.5", "1234567.25"], ["-0.5", "-2000000", "7,1", "1.5"]]))
+        self.assertEqual(self.rows("a;b\n1.234,5;x\n2;y\n", "--decimal-comma", "--type", "a=decimal(10,2)", "--sorted-by", "a")[1],
+                         [["2.00", "y"], ["1234.50", "x"]])
+        shutil.rmtree(self.folder / "t")
+        self.refuse("a;b\n1.5;x\n", 't.csv:2:1: column "a": "1.5" is not of type double: expected 1.234,5',
+                    "--decimal-comma", "--type", "a=double")
+
+    def test_names_in_quotes(self):
+        self.assertEqual(self.import_csv('"2010","2011"\n1,2\n')["header"], True)
+        self.assertEqual(self.values(), [["1", "2"]])
+
+    def test_columns(self):
+        text = "a,b,b\n1,x,2\n3,y,4\n"
+        self.assertEqual(self.rows(text, "--columns", "b_2", "--columns", "a"), (["int32", "int32"], [["2", "1"], ["4", "3"]]))
+        self.assertEqual(self.rows(text, "--columns", "a", "--sorted-by", "a")[1], [["1"], ["3"]])
+        self.assertEqual(self.rows(text, "--columns", "column_2", "--no-header")[1], [["b"], ["x"], ["y"]])
+        shutil.rmtree(self.folder / "t")
+        self.refuse(text, "--columns z: t.csv has no column of that name", "--columns", "z")
+        self.refuse(text, "--columns a: given twice", "--columns", "a", "--columns", "a")
+        self.refuse(text, "--sorted-by b: t.csv has no column of that name", "--columns", "a", "--sorted-by", "b")
+
+
+class Inputs(TextTest):
+    def run_import(self, *arguments):
+        shutil.rmtree(self.folder / "t", ignore_errors=True)
+        return self.run_tool(import_test.IMPORT, *arguments)
+
+    def check(self, rows, *arguments):
+        done = self.run_import(*arguments, "t", "--json")
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        self.assertEqual(self.values(), rows)
+        return json.loads(done.stdout)
+
+    def error(self, *arguments):
+        done = self.run_import(*arguments)
+        self.assertEqual((done.returncode, (self.folder / "t").exists()), (1, False))
+        return done.stderr.decode().splitlines()[0].removeprefix("cfile-import: ")
+
+    def test_csv(self):
+        folder = self.folder / "days"
+        (folder / "more").mkdir(parents=True)
+        (folder / ".hidden.csv").write_text("x\n")
+        (folder / "_SUCCESS").write_text("")
+        (folder / "1.csv").write_text("id,v\n1,NA\n2,3")
+        (folder / "2.csv").write_bytes(b"\xef\xbb\xbfid,v\r\n3,4.5\r\n")
+        (folder / "more/3.csv.gz").write_bytes(gzip.compress(b"id,v\n"))
+        (folder / "more/4.csv").write_text("id,v\n4,x\n")
+        first = [["1", "null"], ["2", "3"], ["3", "4.5"]]
+        self.check(first, "days/1.csv", "days/2.csv")
+        self.check(first, "days/[12].csv", "days/more/3.csv.gz")
+        self.check(first, "days/2.csv", "days/1.csv", "--sorted-by", "id")
+        summary = self.check([["1", "NA"], ["2", "3"], ["3", "4.5"], ["4", "x"]], "days")
+        self.assertEqual(summary["columns"][1]["type_reason"], 'line 2 of days/more/4.csv has "x"')
+        # Places are those in the files.
+        self.assertEqual(self.error("days", "t", "--type", "v=double"),
+                         'days/more/4.csv:2:3: column "v": "x" is not of type double: expected a number')
+        done = self.run_import("days", "t", "--type", "v=double", "--skip-bad-rows", "1")
+        self.assertIn("  line 2: days/more/4.csv: ", done.stdout.decode())
+        (folder / "5.csv").write_text("id,w\n4,x\n")
+        self.assertEqual(self.error("days", "t"), "days/5.csv: the first line is not that of days/1.csv, which has the names of "
+                         "the columns; --append --evolve adds files with other columns")
+        # Without names, all lines are rows.
+        for name in ("a.csv", "b.csv"):
+            self.write("1,2\n1,2\n", name)
+        self.check([["1", "2"]] * 4, "a.csv", "b.csv", "--no-header")
+
+    def test_json_lines(self):
+        self.write('{"a":1}', "a.jsonl")
+        self.write('{"a":2}\n', "b.jsonl")
+        self.write("a\n1\n", "c.csv")
+        self.check([["1"], ["2"]], "a.jsonl", "b.jsonl")
+        self.assertIn("c.csv: only files of CSV, or files of JSON, are imported together", self.error("a.jsonl", "c.csv", "t"))
+
+    def test_wrong_places(self):
+        self.write("a\n1\n")
+        (self.folder / "empty").mkdir()
+        self.assertEqual(self.error("t.csv", "-"), "OUT_TABLE -: a table is a directory and cannot be standard output; "
+                         "cfile-dump export writes rows there")
+        self.assertEqual(self.error("-", "t.csv", "t"), "IN -: standard input cannot be one of several inputs")
+        self.assertEqual(self.error("t.csv"), "OUT_TABLE is required")
+        for arguments, code, message in (
+                (("t", "t.csv"), 3, "t.csv: a file, and not a table; the table comes last: cfile-import FILE ... TABLE"),
+                (("empty", "t"), 3, "empty: there is no file"), (("*.tsv", "t"), 3, "*.tsv: no file has such a name")):
+            done = self.run_import(*arguments)
+            self.assertEqual((done.returncode, done.stderr.decode()), (code, f"cfile-import: {message}\n"))
+
+
 class Reasons(TextTest):
     def reasons(self, text, *options):
         shutil.rmtree(self.folder / "t", ignore_errors=True)
         return [(c["type"], c["type_reason"], c.get("null_suggested")) for c in self.import_csv(text, *options)["columns"]]
 
-    def test_null_is_suggested(self):
-        text = "day,delay,city\n" + "1,2,x\n" * 5 + "1,NA,y\n" + "2,3,z\n"
-        self.assertEqual(self.reasons(text), [("int32", "all values", None),
-                                              ("string", 'line 7 has "NA"', {"text": "NA", "type": "int32"}),
+    def test_missing_values(self):
+        text = "day,delay,city\n" + "1,2,x\n" * 5 + "1,NA,NA\n" + "2,3,z\n"
+        self.assertEqual(self.reasons(text), [("int32", "all values", None), ("int32", "all values", None),
                                               ("string", 'line 2 has "x"', None)])
-        self.assertIn('\n\ncolumn delay: string, because line 7 has "NA"; with --null NA it would be int32\n', self.summary_text(text))
-        self.assertEqual(self.reasons(text, "--null", "NA")[1], ("int32", "all values", None))
-        for mark in ("N/A", "null", "-", "\\N", "?", "n a"):
+        self.assertEqual(self.values()[5], ["1", "null", "NA"])
+        self.assertIn('\n\ncolumn delay: int32; line 7 has "NA", which was taken as a null\n', self.summary_text(text))
+        self.assertEqual(self.reasons(text, "--type", "delay=string")[1], ("string", "--type", None))
+        self.assertEqual(self.values()[5], ["1", "NA", "NA"])
+        for mark in ("NA", "N/A", "null", "NULL", "-", "  "):
+            for value, kind in (("1.5", "double"), ("2013-01-31", "date"), ("true", "bool")):
+                self.assertEqual(self.reasons(f"a,b\n{mark},1\n{value},1\n -,1\n")[0][0], kind)
+                self.assertEqual([row[0] for row in self.values()], ["null", value, "null"])
+            self.assertEqual(self.reasons(f"a,b\n{mark},1\n")[0][0], "string")
+            self.assertEqual(self.reasons(f'a,b\n1,1\n"{mark}",1\n')[0][0], "string")
+        # A column of numbers takes them also with --append and --type; bad rows have none.
+        self.reasons("a\n1\n")
+        self.import_csv("a\nNA\n2\n", "--append")
+        self.assertEqual(self.values(), [["1"], ["null"], ["2"]])
+        self.assertEqual(self.reasons("a\nNA\n2\nx\n", "--type", "a=int8", "--skip-bad-rows", "1")[0][0], "int8")
+        self.assertEqual(self.values(), [["null"], ["2"]])
+        # Sorted, with the missing ones last.
+        self.reasons("a\n3\nNA\n2\n", "--sorted-by", "a")
+        self.assertEqual(self.values(), [["2"], ["3"], ["null"]])
+        shutil.rmtree(self.folder / "t")
+        self.refuse("a\n3\nNA\n", 't.csv:3:1: column "a": a null, but the column is not nullable', "--not-null", "a")
+
+    def test_null_is_suggested(self):
+        for mark in ("\\N", "?", "n a"):
             self.assertEqual(self.reasons(f"a\n{mark}\n1.5\n{mark}\n2\n"), [("string", f'line 2 has {json.dumps(mark)}',
                                                                         {"text": mark, "type": "double"})])
             word = re.search("with (.*) it would be double", self.summary_text(f"a\n{mark}\n1.5\n"))[1]
             shutil.rmtree(self.folder / "t")
             done = self.run_tool("/bin/sh", "-c", f"'{import_test.IMPORT}' t.csv t --json {word}")
             self.assertEqual(json.loads(done.stdout)["columns"][0]["type"], "double", word)
-        self.assertEqual(self.reasons('a\n1\n"NA"\n'), [("string", 'line 3 has "NA"', None)])  # --null would not help
-        self.assertEqual(self.reasons("a\n1\nNA\n-\n"), [("string", 'line 3 has "NA"', None)])
+        self.assertEqual(self.reasons('a\n1\n"?"\n'), [("string", 'line 3 has "?"', None)])  # --null would not help
+        self.assertEqual(self.reasons("a\n1\n?\n.\n"), [("string", 'line 3 has "?"', None)])
 
     def test_values_are_not_suggested_as_null(self):
         for value in ("01234", "123456789012345678901234567890", "+7", "1,234", "12 km", "x"):
@@ -377,8 +529,8 @@ class Reasons(TextTest):
         self.assertEqual([c["type_reason"] for c in self.import_csv("a\n1\n", "--append")["columns"]], ["the table"])
 
     def test_any_number_of_threads(self):
-        text = "a,b\n" + "1,x\n" * 200_000 + "NA,x\n" + '1,"x\n"\n' * 100_000 + "1.5,x\n"
-        expected = [("string", 'line 200002 has "NA"', {"text": "NA", "type": "double"}), ("string", 'line 2 has "x"', None)]
+        text = "a,b\n" + "1,x\n" * 200_000 + "?,x\n" + '1,"x\n"\n' * 100_000 + "1.5,x\n"
+        expected = [("string", 'line 200002 has "?"', {"text": "?", "type": "double"}), ("string", 'line 2 has "x"', None)]
         for threads in ("1", "2", "5"):
             self.assertEqual(self.reasons(text, "--threads", threads), expected)
 
@@ -425,6 +577,8 @@ class Formats(TextTest):
                 ("timestamp(ms;%F %I:%M %p)", "2013-01-31 12:05 am", "2013-01-31T00:05:00"),
                 ("timestamp(ms;%F %I:%M %p)", "2013-01-31 12:05 PM", "2013-01-31T12:05:00"),
                 ("timestamp(ns;%F %T.%f)", "2013-01-31 12:05:00.5", "2013-01-31T12:05:00.500000000"),
+                ("timestamp(ms,UTC;epoch)", "1359590400250", "2013-01-31T00:00:00.250Z"), ("date(epoch)", "-1", "1969-12-31"),
+                ("timestamp(ns;epoch)", " 1359590400000000001", "2013-01-31T00:00:00.000000001"),
                 ("timestamp(ms,UTC;%s.%f)", "1359590400.250", "2013-01-31T00:00:00.250Z"), ("time(s;%H.%M)", "7.30", "07:30:00")]:
             with self.subTest(kind=kind, text=text):
                 self.assertEqual(self.value(kind, text), expected)
@@ -437,6 +591,8 @@ class Formats(TextTest):
                 ("date(%d.%m.%Y)", "1.1.13", "expected the form %d.%m.%Y"),
                 ("timestamp(ms;%F %T.%f)", "2013-01-31 12:05:00.0001", "it has more than the 3 digits after the point that the type holds"),
                 ("timestamp(ns;%F)", "3013-01-31", "it is outside the years 1677 to 2262 that the type holds"),
+                ("timestamp(ms,UTC;epoch)", "1.5", "expected an integer"), ("date(epoch)", "3000000000", "expected an integer"),
+                ("timestamp(us,UTC;%s)", "1359590400000", "%s is a number of seconds; for milliseconds: timestamp(ms,UTC;epoch)"),
                 ("timestamp(s,UTC;%s)", "99999999999999999999", "expected the form %s")]:
             with self.subTest(text=text):
                 self.refuse(f"v\n1\n{text}\n".replace("1\n", "", 1),

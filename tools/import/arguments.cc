@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "cfile/status.h"
 #include "tools/command.h"
 #include "tools/import/csv_reader.h"
@@ -32,6 +33,7 @@ constexpr char kFooter[] = R"(Input:
   OUT_TABLE. Compression is recognised by the first bytes. The first line has the names of the
   columns (see --header). A column without a name is named column_N, where N counts from 1. The second
   column with the same name is named NAME_2, or with the next free number.
+  Several files are imported as one. Their first lines must be equal, or have no names.
   An unquoted empty field is a null; "" is the empty string.
   Types that are not given are inferred from all values of the column: int32, int64, double, bool,
   date, timestamp(us,UTC) or timestamp(us), otherwise string. Columns are nullable, except with
@@ -61,12 +63,14 @@ Output:
 Types:
   bool int8 int16 int32 int64 int128 int96 uint8 uint16 uint32 uint64 float double
   decimal(10,2) string varchar binary fixed(20) uuid date time(ms) timestamp(us,UTC)
-  timestamp(ns)
+  timestamp(ns) json
+  json is a string with the text of any JSON value, also of objects and arrays.
   binary, fixed and int96 are read as hexadecimal digits.
   Dates and times may have a format: 'date(%d.%m.%Y)', 'time(ms;%H.%M)',
   'timestamp(us,UTC;%d/%b/%Y:%H:%M:%S %z)', with these conversions:
   %Y %y year, %m %b %B month, %d %e day, %j day of the year, %H %I %p hour, %M minute, %S second,
   %f fraction, %z zone, %s seconds since 1970, %a %A weekday (ignored), %F %T %D %R, %%
+  The format epoch is a number of units since 1970: 'timestamp(ms,UTC;epoch)'.
 
 Exit codes:
   0 success, 1 wrong use or an error in the input file, 2 damaged table, 3 input or output
@@ -79,6 +83,7 @@ Examples:
   cfile-import flights.csv flights --for size
   cfile-import prices.csv prices --type 'price=decimal(10,2)' --encoding sku=prefix
   cfile-import today.csv prices --append
+  cfile-import january.csv february.csv 'day-*.csv' prices
   cfile-import sales.csv.gz sales --type 'day=date(%d.%m.%Y)' --skip-bad-rows 10
   unzip -p data.zip data.txt | cfile-import - data --charset latin-1 --names id,name --no-header
   cfile-import records.jsonl records --schema record.schema
@@ -89,14 +94,67 @@ absl::Status Wrong(const std::string& option, const std::string& text, std::stri
   return absl::InvalidArgumentError(StrCat(option, " ", text, ": ", reason));
 }
 
-absl::StatusOr<std::optional<char>> ParseDelimiter(const std::string& text) {
-  if (text == "auto") return std::nullopt;
-  if (text == "tab" || text == "\\t") return '\t';
-  if (text.size() != 1 || static_cast<uint8_t>(text[0]) >= 0x80 || text == "\"" || text == "\n" ||
-      text == "\r") {
-    return Wrong("--delimiter", text, "expected one ASCII character, or tab");
+// Parses the character of an option; `none` stands for 0.
+absl::Status ParseCharacter(const std::string& option, const std::string& text, char& character) {
+  if (text == "tab" || text == "\\t") {
+    character = '\t';
+  } else if (text == "none" && option != "--delimiter") {
+    character = 0;
+  } else if (text.size() != 1 || static_cast<uint8_t>(text[0]) >= 0x80 || text == "\n" ||
+             text == "\r") {
+    return Wrong(option, text,
+                 option == "--delimiter" ? "expected one ASCII character, or tab"
+                                         : "expected one ASCII character, or none");
+  } else {
+    character = text[0];
   }
-  return text[0];
+  return absl::OkStatus();
+}
+
+absl::Status ParseDialect(const std::string& delimiter, const std::string& quote,
+                          const std::string& escape, const std::string& comment,
+                          ImportOptions& import) {
+  CsvDialect& dialect = import.dialect;
+  CFILE_RETURN_IF_ERROR(ParseCharacter("--quote", quote, dialect.quote));
+  CFILE_RETURN_IF_ERROR(ParseCharacter("--escape", escape, dialect.escape));
+  CFILE_RETURN_IF_ERROR(ParseCharacter("--comment", comment, dialect.comment));
+  if (delimiter != "auto") {
+    char character = 0;
+    CFILE_RETURN_IF_ERROR(ParseCharacter("--delimiter", delimiter, character));
+    import.delimiter = character;
+  }
+  std::string taken;
+  for (const auto& [option, character] :
+       {std::pair("--delimiter", import.delimiter.value_or(0)), std::pair("--quote", dialect.quote),
+        std::pair("--escape", dialect.escape), std::pair("--comment", dialect.comment)}) {
+    if (character == 0) continue;
+    if (taken.find(character) != std::string::npos) {
+      return Wrong(option, std::string(1, character),
+                   "another of --delimiter, --quote, --escape and --comment is this character");
+    }
+    taken += character;
+  }
+  return absl::OkStatus();
+}
+
+// Divides the places of the command line into inputs and the table, which is the last one.
+absl::Status TakePlaces(std::vector<std::string> places, ImportOptions& import) {
+  if (places.size() < 2) return absl::InvalidArgumentError("OUT_TABLE is required");
+  import.output = std::move(places.back());
+  places.pop_back();
+  if (import.output == "-") {
+    return absl::InvalidArgumentError(
+        "OUT_TABLE -: a table is a directory and cannot be standard output; cfile-dump export "
+        "writes rows there");
+  }
+  for (std::string& place : places) {
+    if (place == "/dev/stdin") place = "-";
+  }
+  if (places.size() > 1 && std::ranges::count(places, "-") > 0)
+    return absl::InvalidArgumentError("IN -: standard input cannot be one of several inputs");
+  import.input = places[0];
+  import.inputs = std::move(places);
+  return absl::OkStatus();
 }
 
 // Parses COLUMN=TYPE into `types`. The format of a date may contain =, too, so this function takes the
@@ -134,8 +192,11 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   Arguments arguments;
   ImportOptions& import = arguments.import;
   import.num_threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
-  std::string delimiter = "auto", nulls, header = "auto", progress = "auto", names;
+  std::string delimiter = "auto", quote = "\"", escape = "none", comment = "none";
+  std::string nulls, header = "auto", progress = "auto", names;
   bool no_header = false;
+  std::string at;
+  std::vector<std::string> places;
   std::vector<std::string> types, not_null;
   LayoutArguments layout;
   Command tool{.name = std::string(kImportTool),
@@ -143,14 +204,15 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
                .footer = HelpWithUrls(kFooter),
                .help_column = 34};
   tool.Add("--version", absl::StrCat(tool.name, " ", CFILE_VERSION), "Print the version");
-  tool.Add("IN", &import.input, "The file to read, its URL, or - for standard input").required =
-      true;
-  tool.Add("OUT_TABLE", &import.output,
-           "The table: a directory that does not exist yet, with --append one that does; or an "
-           "s3:// URL")
+  tool.Add("IN ... OUT_TABLE", &places,
+           "IN: the file to read, its URL, or - for standard input; several files,\na pattern "
+           "such as 'day-*.csv', or a directory of files.\nOUT_TABLE: a directory that does not "
+           "exist yet, with --append one that does;\nor an s3:// URL")
       .required = true;
 
   tool.Add("--schema FILE", &import.schema_path, "The schema of JSON");
+  tool.Add("--at PATH", &at,
+           "Of JSON: where the array of the records is in the document,\nfor example /results");
   tool.Add("--charset NAME", &import.charset,
            "The charset of the text: utf-8, utf-16, utf-16le, utf-16be,\nlatin-1, or another "
            "name of iconv such as windows-1252;\nauto (default): UTF-8, or UTF-16 or UTF-32 "
@@ -159,6 +221,21 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
            "What separates fields; 'tab' for a tab; auto (default):\nthe one of comma, tab, "
            "semicolon and pipe with which the\nmost of the first lines have as many fields as "
            "the first\nline, at least two");
+  tool.Add(
+      "--quote CHARACTER", &quote,
+      "What stands around fields, and twice for itself inside them\n(default: \"); none: quotes "
+      "are text");
+  tool.Add("--escape CHARACTER", &escape,
+           "The character after this one stands for itself, and an unquoted\nfield of it and N is "
+           "a null: --escape '\\' (default: none)");
+  tool.Add("--comment CHARACTER", &comment, "Skip lines that begin with it (default: none)");
+  tool.Add("--skip-lines NUMBER", &import.dialect.skip_lines, "Skip lines at the beginning",
+           NumberIn(0, UINT32_MAX));
+  tool.Add("--pad", &import.dialect.pad,
+           "Rows with too few fields have nulls at their end, and empty\nfields beyond the last "
+           "column are left out");
+  tool.Add("--decimal-comma", &import.dialect.decimal_comma,
+           "Numbers are written as 1.234,5, 1 234,5 or 1'234,5");
   tool.Add("--header WHEN", &header,
            "Whether the first line has the names of the columns: yes, no (they are\ncolumn_1, "
            "column_2, ...) or auto (default): no if all its fields are values\nof the types of "
@@ -171,10 +248,12 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   tool.Add("--skip-bad-rows NUMBER", &import.skip_bad_rows,
            "Skip up to NUMBER rows that have another number of fields,\nwrong quotes, a value "
            "that is not of the given type, text\nthat is not UTF-8, or a null that the column "
-           "does not\nallow, and report them (default: 0)",
+           "does not\nallow, and report them (default: 0); of JSON, records that are\nno JSON or "
+           "do not fit the given types or schema",
            NumberIn(0, kMaxBadRows));
   tool.Add("--null TEXT", &import.null_texts,
-           "Another text that means null unless quoted, e.g. NA");
+           "Another text that means null unless quoted. In columns of numbers, times\nand bools, "
+           "NA, N/A, null, NULL, - and blanks always do");
   tool.Add("--type COLUMN=TYPE", &types, "The type of a column, perhaps with a format");
   tool.Add("--not-null COLUMN", &not_null, "A null in this column is an error");
   layout.AddTo(tool);
@@ -215,7 +294,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
            OneOf({"first", "last"}))
       .needs = "--sorted-by";
   tool.Add("--columns COLUMN", &import.columns,
-           "Of Parquet: import only this column, and others for which\nthis option is given again");
+           "Import only this column, and others for which this option\nis given again; of JSON, a "
+           "field of the records");
   tool.Add("--part-per-row-group", &import.part_per_row_group,
            "Of Parquet: each row group becomes a part of the table,\nand keeps its dictionaries");
   tool.Add("--report", &arguments.report,
@@ -237,15 +317,18 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
 
   const auto read_texts = [&]() -> absl::Status {
     CFILE_RETURN_IF_ERROR(layout.Read(import));
-    CFILE_ASSIGN_OR_RETURN(import.delimiter, ParseDelimiter(delimiter));
+    CFILE_RETURN_IF_ERROR(TakePlaces(std::move(places), import));
+    CFILE_RETURN_IF_ERROR(ParseDialect(delimiter, quote, escape, comment, import));
     if (import.block_size_bytes > import.max_block_size_bytes / 2) {
       return Wrong("--block-size", std::to_string(import.block_size_bytes),
                    "it is above half of --max-block-size");
     }
     for (const std::string& text : types) CFILE_RETURN_IF_ERROR(ParseType(text, import.types));
+    for (auto& [column, type] : import.types) type.decimal_comma = import.dialect.decimal_comma;
     if (!names.empty()) {
       CFILE_ASSIGN_OR_RETURN(import.names, ParseNames(names));
     }
+    import.at = absl::StrSplit(at, '/', absl::SkipEmpty());
     if (no_header) header = "no";
     if (import.append && !names.empty() && header == "auto") {
       return Wrong("--names", names,
@@ -268,7 +351,6 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   SetMaxLeaves(max_leaves, import.record_limits);
   if (max_page_size_bytes > 0) import.max_page_size_bytes = max_page_size_bytes;
   import.not_null.insert(not_null.begin(), not_null.end());
-  if (import.input == "/dev/stdin") import.input = "-";
   import.header = header == "yes" ? Header::kYes : header == "no" ? Header::kNo : Header::kAuto;
   import.nulls_last = nulls != "first";
   const bool on_terminal = isatty(STDERR_FILENO) != 0;

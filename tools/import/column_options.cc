@@ -131,12 +131,20 @@ std::vector<WriterOptions> OptionsOfColumns(const ImportOptions& options, const 
 }
 
 absl::Status RefuseCsvOptions(const ImportOptions& options, std::string_view format) {
-  const std::pair<const char*, bool> csv_only[] = {{"--delimiter", options.delimiter.has_value()},
-                                                   {"--no-header", options.header == Header::kNo},
-                                                   {"--header", options.header == Header::kYes},
-                                                   {"--names", !options.names.empty()},
-                                                   {"--skip-bad-rows", options.skip_bad_rows > 0},
-                                                   {"--null", !options.null_texts.empty()}};
+  const CsvDialect& dialect = options.dialect;
+  const std::pair<const char*, bool> csv_only[] = {
+      {"--delimiter", options.delimiter.has_value()},
+      {"--quote", dialect.quote != '"'},
+      {"--escape", dialect.escape != 0},
+      {"--comment", dialect.comment != 0},
+      {"--skip-lines", dialect.skip_lines > 0},
+      {"--pad", dialect.pad},
+      {"--decimal-comma", dialect.decimal_comma},
+      {"--no-header", options.header == Header::kNo},
+      {"--header", options.header == Header::kYes},
+      {"--names", !options.names.empty()},
+      {"--skip-bad-rows", options.skip_bad_rows > 0 && format != "as JSON"},
+      {"--null", !options.null_texts.empty()}};
   for (const auto& [option, given] : csv_only) {
     if (!given) continue;
     return absl::InvalidArgumentError(

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
+#include "tools/time_format.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -24,19 +25,21 @@ std::string_view TextOf(const Source& source) {
 
 }  // namespace
 
-CsvInput::CsvInput(std::shared_ptr<const Source> source, char delimiter,
+CsvInput::CsvInput(std::shared_ptr<const Source> source, const CsvDialect& dialect,
                    std::vector<std::string> null_texts)
     : source_(std::move(source)),
-      reader_(source_->name(), TextOf(*source_), delimiter),
-      null_texts_(std::move(null_texts)) {
+      reader_(source_->name(), TextOf(*source_), dialect),
+      null_texts_(std::move(null_texts)),
+      decimal_comma_(dialect.decimal_comma) {
   for (const std::string& text : null_texts_) {
     if (!text.empty()) begins_null_text_[static_cast<uint8_t>(text.front())] = true;
   }
 }
 
-absl::StatusOr<CsvInput> CsvInput::Open(std::shared_ptr<const Source> source, char delimiter,
+absl::StatusOr<CsvInput> CsvInput::Open(std::shared_ptr<const Source> source,
+                                        const CsvDialect& dialect,
                                         std::vector<std::string> null_texts) {
-  CsvInput input(std::move(source), delimiter, std::move(null_texts));
+  CsvInput input(std::move(source), dialect, std::move(null_texts));
   if (absl::Status status = input.ReadHeader(); !status.ok()) return status;
   return input;
 }
@@ -123,6 +126,30 @@ absl::Status CsvInput::SetNames(const std::vector<std::string>& names) {
   return absl::OkStatus();
 }
 
+absl::Status CsvInput::Choose(const std::vector<std::string>& columns) {
+  std::vector<size_t> fields;
+  std::vector<CsvField> names;
+  for (const std::string& column : columns) {
+    const std::optional<size_t> field = Find(column);
+    if (!field.has_value() || std::ranges::count(fields, *field) > 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--columns ", column, ": ",
+                       field.has_value() ? "given twice" : name() + " has no column of that name"));
+    }
+    fields.push_back(*field);
+    names.push_back({.text = column});
+  }
+  std::shared_ptr<ColumnNames> chosen = NameColumns(names);
+  for (RenamedColumn column : names_->renamed) {
+    if (const auto found = std::ranges::find(columns, column.to); found != columns.end())
+      chosen->renamed.push_back(std::move(column));
+  }
+  names_ = std::move(chosen);
+  names_are_set_ = true;
+  reader_.Choose(std::move(fields));
+  return absl::OkStatus();
+}
+
 std::optional<RecordPlace> CsvInput::NextPiece(uint64_t& next) const {
   if (next == reader_.size()) return std::nullopt;
   const RecordPlace piece{.begin = next, .end = reader_.RecordEnd(next, kPieceBytes)};
@@ -144,6 +171,15 @@ void CsvInput::Release(uint64_t begin, uint64_t end) const {
   begin -= begin % page_bytes;
   // The text is a mapped file, so the system can load it again.
   (void)madvise(const_cast<char*>(TextOf(*source_).data()) + begin, end - begin, MADV_DONTNEED);
+}
+
+void CsvInput::AddTo(TypeInference& inference, size_t column) {
+  const CsvField& field = reader_.fields()[column];
+  const std::optional<std::string_view> text =
+      decimal_comma_ ? WithDecimalPoint(Trimmed(field.text), scratch_) : field.text;
+  // A text in quotes cannot become a null, so it need not be compared with others. The same is true
+  // of what looks like a number and is none; "" stands for it.
+  inference.Add(text.value_or(""), reader_.FieldOffset(column), text.has_value() && !field.quoted);
 }
 
 bool CsvInput::IsNullText(std::string_view text) const {

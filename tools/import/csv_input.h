@@ -9,12 +9,14 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/io.h"
 #include "tools/import/csv_reader.h"
+#include "tools/records/type_inference.h"
 
 namespace cfile::tools {
 
@@ -38,7 +40,8 @@ class CsvInput {
   // Reads the first record as the header. A field is null if it is unquoted and is empty or one of
   // `null_texts`. Precondition: source->InMemory() has the text. kInvalidArgument: the file is empty
   // or not text in UTF-8, or a name in the header is not UTF-8.
-  static absl::StatusOr<CsvInput> Open(std::shared_ptr<const Source> source, char delimiter,
+  static absl::StatusOr<CsvInput> Open(std::shared_ptr<const Source> source,
+                                       const CsvDialect& dialect,
                                        std::vector<std::string> null_texts);
 
   // Treats the first record as a row instead of a header, and names the columns column_1, column_2,
@@ -48,6 +51,14 @@ class CsvInput {
   // Names the columns `names`, also if TakeHeaderForRow is called later. kInvalidArgument: there is
   // another number of columns, or a name is empty or repeated.
   absl::Status SetNames(const std::vector<std::string>& names);
+
+  // From now on, there are only these columns, in this order. kInvalidArgument: a column is not
+  // there, or repeated.
+  absl::Status Choose(const std::vector<std::string>& columns);
+  // Says which columns take IsMissingText for null: bit by the number of the column.
+  void TakeMissing(std::vector<bool> columns) {
+    takes_missing_ = std::make_shared<const std::vector<bool>>(std::move(columns));
+  }
 
   // After Open the reader is at the record after the header.
   CsvReader& reader() { return reader_; }
@@ -75,10 +86,17 @@ class CsvInput {
   // If the text is read again, the system loads it from the file.
   void Release(uint64_t begin, uint64_t end) const;
 
-  bool IsNull(const CsvField& field) const {
+  // Adds field `column` of the reader's last record, which is not null.
+  void AddTo(TypeInference& inference, size_t column);
+
+  // Whether field `column` of the reader's last record is null.
+  bool IsNull(size_t column) const {
+    const CsvField& field = reader_.fields()[column];
     if (field.quoted) return false;
     return field.text.empty() ||
-           (begins_null_text_[static_cast<uint8_t>(field.text.front())] && IsNullText(field.text));
+           (begins_null_text_[static_cast<uint8_t>(field.text.front())] &&
+            IsNullText(field.text)) ||
+           (takes_missing_ != nullptr && (*takes_missing_)[column] && IsMissingText(field.text));
   }
 
   // kInvalidArgument 'FILE:LINE:COLUMN: column "NAME": MESSAGE' for a field of the reader's last
@@ -87,7 +105,7 @@ class CsvInput {
   absl::Status Error(size_t column, const absl::Status& status) const;
 
  private:
-  CsvInput(std::shared_ptr<const Source> source, char delimiter,
+  CsvInput(std::shared_ptr<const Source> source, const CsvDialect& dialect,
            std::vector<std::string> null_texts);
   struct ColumnNames {
     std::vector<std::string> columns;
@@ -102,7 +120,10 @@ class CsvInput {
   CsvReader reader_;
   std::vector<std::string> null_texts_;
   std::array<bool, 256> begins_null_text_{};  // by first byte: quickly excludes most fields
-  std::shared_ptr<const ColumnNames> names_;  // shared by all copies
+  std::shared_ptr<const std::vector<bool>> takes_missing_;  // null: none
+  std::shared_ptr<const ColumnNames> names_;                // shared by all copies
+  std::string scratch_;
+  bool decimal_comma_ = false;
   bool has_header_ = true;
   bool names_are_set_ = false;
   uint64_t first_record_ = 0;

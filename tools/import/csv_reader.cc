@@ -31,14 +31,23 @@ uint64_t CountByte(const char* begin, const char* end, char byte) {
 
 }  // namespace
 
-CsvReader::CsvReader(std::string name, std::string_view text, char delimiter)
+CsvReader::CsvReader(std::string name, std::string_view text, const CsvDialect& dialect)
     : name_(std::move(name)),
       text_(WithoutByteOrderMark(text)),
-      delimiter_(delimiter),
+      dialect_(dialect),
       record_(text_.data()),
       next_(text_.data()),
       end_(text_.data() + text_.size()) {
-  for (const char c : {delimiter, '"', '\r', '\n'}) ends_field_[static_cast<uint8_t>(c)] = true;
+  for (const char c : {'\r', '\n', dialect.delimiter}) ends_field_[static_cast<uint8_t>(c)] = true;
+  for (const char c : {dialect.quote, dialect.escape}) {
+    if (c != 0) ends_field_[static_cast<uint8_t>(c)] = true;
+  }
+  for (uint64_t line = 0; line < dialect.skip_lines; ++line) next_ = LineEnd(next_);
+}
+
+const char* CsvReader::LineEnd(const char* at) const {
+  const void* const end = std::memchr(at, '\n', static_cast<size_t>(end_ - at));
+  return end == nullptr ? end_ : static_cast<const char*>(end) + 1;
 }
 
 absl::StatusOr<bool> CsvReader::Next() {
@@ -51,15 +60,25 @@ absl::StatusOr<bool> CsvReader::Next() {
       continue;
     }
     record_ = next_;
+    if (*next_ == dialect_.comment && dialect_.comment != 0) {
+      next_ = LineEnd(next_);
+      continue;
+    }
     if (absl::Status status = ReadRecord(); !status.ok()) {
-      const void* const line_end = std::memchr(record_, '\n', static_cast<size_t>(end_ - record_));
-      resume_ = line_end == nullptr ? end_ : static_cast<const char*>(line_end) + 1;
+      resume_ = LineEnd(record_);
       return status;
     }
     const bool blank = fields_.size() == 1 && fields_[0].text.empty() && !fields_[0].quoted;
     if (blank && num_fields_ != 1) continue;
     if (num_fields_ == 0) num_fields_ = fields_.size();
-    if (fields_.size() == num_fields_) return true;
+    if (dialect_.pad) Pad();
+    if (fields_.size() == num_fields_) {
+      if (chosen_.empty()) return true;
+      chosen_fields_.clear();
+      for (const size_t field : chosen_) chosen_fields_.push_back(fields_[field]);
+      fields_.swap(chosen_fields_);
+      return true;
+    }
     resume_ = next_;
     const size_t surplus = fields_.size() > num_fields_ ? num_fields_ : 0;
     return ErrorAt(fields_[surplus].start,
@@ -68,23 +87,39 @@ absl::StatusOr<bool> CsvReader::Next() {
   }
 }
 
+void CsvReader::Pad() {
+  const char* const end = fields_.back().text.data() + fields_.back().text.size();
+  while (fields_.size() > num_fields_ && fields_.back().text.empty()) fields_.pop_back();
+  while (fields_.size() < num_fields_) fields_.push_back({.text = {}, .start = end});
+}
+
+std::string& CsvReader::Unescaped() {
+  // resize() of a deque does not move the strings that other fields point to.
+  if (unescaped_.size() < fields_.size()) unescaped_.resize(fields_.size());
+  unescaped_[fields_.size() - 1].clear();
+  return unescaped_[fields_.size() - 1];
+}
+
 absl::Status CsvReader::ReadRecord() {
   fields_.clear();
   for (const char* at = next_;; ++at) {
     CsvField& field = fields_.emplace_back();
     field.start = at;
-    if (at != end_ && *at == '"') {
+    if (at != end_ && *at == dialect_.quote && dialect_.quote != 0) {
       if (absl::Status status = ReadQuoted(field); !status.ok()) return status;
       at = next_;
     } else {
       while (at != end_ && !ends_field_[static_cast<uint8_t>(*at)]) ++at;
       field.text = {field.start, static_cast<size_t>(at - field.start)};
+      if (dialect_.escape != 0 && at != end_ && *at == dialect_.escape) {
+        if (absl::Status status = ReadEscaped(field, at); !status.ok()) return status;
+      }
     }
 
     // Handle the byte that ended the field.
     next_ = at;
     if (at == end_) return absl::OkStatus();
-    if (*at == delimiter_) continue;
+    if (*at == dialect_.delimiter) continue;
     next_ = at + 1;
     if (*at == '\n') return absl::OkStatus();
     if (*at == '\r') {
@@ -103,33 +138,52 @@ absl::Status CsvReader::ReadRecord() {
   }
 }
 
+// Reads an unquoted field from its first escape on, which is at `at`. Afterwards `at` is at its end.
+absl::Status CsvReader::ReadEscaped(CsvField& field, const char*& at) {
+  std::string& unescaped = Unescaped();
+  const char* part = field.start;
+  while (at != end_ && *at == dialect_.escape) {
+    unescaped.append(part, at);
+    part = at + 1;
+    if (part == end_) return ErrorAt(at, "an escape at the end of the file");
+    for (at += 2; at != end_ && !ends_field_[static_cast<uint8_t>(*at)];) ++at;
+  }
+  unescaped.append(part, at);
+  field.text = unescaped;
+  if (at == field.start + 2 && unescaped == "N") field.text = {};
+  return absl::OkStatus();
+}
+
 // Reads a quoted field. Afterwards next_ is after the closing quote.
 absl::Status CsvReader::ReadQuoted(CsvField& field) {
   field.quoted = true;
   std::string* unescaped = nullptr;
-  const char* part = field.start + 1;
-  for (;;) {
-    const auto* quote =
-        static_cast<const char*>(std::memchr(part, '"', static_cast<size_t>(end_ - part)));
-    if (quote == nullptr) return ErrorAt(field.start, "this quote is never closed");
+  const char* part = field.start + 1;  // what follows was not copied yet
+  for (const char* from = part;;) {
+    const char* quote = end_;  // or an escape
+    if (dialect_.escape == 0) {
+      const void* const found = std::memchr(from, dialect_.quote, static_cast<size_t>(end_ - from));
+      if (found != nullptr) quote = static_cast<const char*>(found);
+    } else {
+      quote = std::find_if(from, end_,
+                           [&](char c) { return c == dialect_.quote || c == dialect_.escape; });
+    }
+    if (quote == end_ || (*quote != dialect_.quote && quote + 1 == end_))
+      return ErrorAt(field.start, "this quote is never closed");
     next_ = quote + 1;
-    const bool escaped = next_ != end_ && *next_ == '"';
+    const bool escaped = next_ != end_ && (*quote != dialect_.quote || *next_ == dialect_.quote);
     if (!escaped && unescaped == nullptr) {
       field.text = {part, static_cast<size_t>(quote - part)};
       return absl::OkStatus();
     }
-    if (unescaped == nullptr) {
-      // resize() of a deque does not move the strings that other fields point to.
-      if (unescaped_.size() < fields_.size()) unescaped_.resize(fields_.size());
-      unescaped = &unescaped_[fields_.size() - 1];
-      unescaped->clear();
-    }
-    unescaped->append(part, escaped ? next_ : quote);
+    if (unescaped == nullptr) unescaped = &Unescaped();
+    unescaped->append(part, quote);
     if (!escaped) {
       field.text = *unescaped;
       return absl::OkStatus();
     }
-    part = next_ + 1;
+    part = next_;
+    from = next_ + 1;
   }
 }
 
@@ -156,6 +210,16 @@ void CsvReader::FindNextSkipped(uint64_t begin) {
 }
 
 uint64_t CsvReader::RecordEnd(uint64_t begin, uint64_t min_bytes) const {
+  if (dialect_.escape != 0 || dialect_.comment != 0) {
+    CsvReader reader = *this;
+    reader.LeaveOutPlaceOfErrors();
+    reader.SeekToRange(begin, size());
+    while (reader.offset() - begin <= min_bytes) {
+      const absl::StatusOr<bool> more = reader.Next();
+      if (!more.ok() || !*more) return size();
+    }
+    return reader.offset();
+  }
   const char* at = text_.data() + begin;
   const char* const end = text_.data() + text_.size();
   const char* const behind = at + std::min<uint64_t>(min_bytes, static_cast<uint64_t>(end - at));
@@ -165,11 +229,11 @@ uint64_t CsvReader::RecordEnd(uint64_t begin, uint64_t min_bytes) const {
     const char* const part_end = has_skipped ? text_.data() + (*skipped_)[skipped].begin : end;
     if (at < behind) {
       const char* const counted = std::min(behind, part_end);
-      quoted ^= CountByte(at, counted, '"') % 2 != 0;
+      quoted ^= dialect_.quote != 0 && CountByte(at, counted, dialect_.quote) % 2 != 0;
       at = counted;
     }
     for (; at != part_end; ++at) {
-      if (*at == '"') quoted = !quoted;
+      if (*at == dialect_.quote && dialect_.quote != 0) quoted = !quoted;
       if (*at == '\n' && !quoted) return static_cast<uint64_t>(at + 1 - text_.data());
     }
     if (!has_skipped) return size();
@@ -182,8 +246,9 @@ size_t CsvReader::MaxRecords(uint64_t begin, uint64_t end) const {
   const char* const text = text_.data();
   const uint64_t lines = 1 + CountByte(text + begin, text + end, '\n');
   // Each field, except the last one of the text, is followed by a delimiter or a line end. So a
-  // record has at least num_fields_ bytes. Blank lines have fewer.
-  const uint64_t full = 1 + (end - begin) / std::max<size_t>(num_fields_, 1);
+  // record has at least num_fields_ bytes, if it is not padded. Blank lines have fewer.
+  const size_t least = dialect_.pad ? 1 : std::max<size_t>(num_fields_, 1);
+  const uint64_t full = 1 + (end - begin) / least;
   return static_cast<size_t>(std::min(lines, full));
 }
 
@@ -194,6 +259,13 @@ std::string_view CsvReader::FieldText(uint64_t offset) {
 }
 
 uint64_t CsvReader::Line(uint64_t offset, uint64_t known_offset, uint64_t known_line) const {
+  if (parts_ != nullptr) {
+    const TextPart& part = PartAt(parts_, offset);
+    if (part.begin > known_offset || known_offset == 0) {
+      known_offset = part.begin;
+      known_line = part.first_line;
+    }
+  }
   return known_line + CountByte(text_.data() + known_offset, text_.data() + offset, '\n');
 }
 
@@ -213,8 +285,8 @@ absl::Status CsvReader::Error(uint64_t offset, std::string_view message) const {
   while (line_start != text_.data() && line_start[-1] != '\n') --line_start;
   const size_t column = 1 + CountCharacters({line_start, static_cast<size_t>(place - line_start)});
   return absl::InvalidArgumentError(
-      absl::StrCat(name_, ":", Line(offset), ":", column, ": ",
-                   absl::string_view(message.data(), message.size())));
+      absl::StrCat(parts_ == nullptr ? name_ : PartAt(parts_, offset).name, ":", Line(offset), ":",
+                   column, ": ", absl::string_view(message.data(), message.size())));
 }
 
 }  // namespace cfile::tools

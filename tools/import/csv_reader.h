@@ -3,6 +3,7 @@
 //   CsvReader reader("flights.csv", text, ',');
 //   for (auto more = reader.Next(); more.ok() && *more; more = reader.Next()) Use(reader.fields());
 //
+// CsvDialect says how the text may differ from RFC 4180.
 // A record ends with LF or CRLF; the last one may end with the text. A quoted field may contain
 // delimiters, line ends and quotes; each quote inside is written twice. A UTF-8 byte order mark at
 // the start is skipped. Blank lines are skipped before the first record; after it they are skipped
@@ -16,12 +17,28 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tools/input/joined_files.h"
 
 namespace cfile::tools {
+
+struct CsvDialect {
+  char delimiter = ',';
+  char quote = '"';  // 0: no character is a quote
+  // The character after this one stands for itself, and a field of this character and N is empty
+  // and so a null. 0: there is no such character.
+  char escape = 0;
+  char comment = 0;         // lines that begin with this character are skipped; 0: none
+  uint64_t skip_lines = 0;  // lines before the first record
+  // A record with fewer fields than the first one gets empty fields at its end; surplus fields that
+  // are empty are left out.
+  bool pad = false;
+  bool decimal_comma = false;  // of numbers (TextType); the reader leaves them as they are
+};
 
 struct CsvField {
   std::string_view text;  // the value: without the enclosing quotes, quotes inside written once
@@ -41,14 +58,19 @@ struct RecordPlace {
 // enough for the records. Thread-compatible. Another thread can use a copy to read the same text.
 class CsvReader {
  public:
-  // `name` names the text in error messages. `text` must outlive the reader. Precondition:
-  // `delimiter` is not a quote, CR or LF.
-  CsvReader(std::string name, std::string_view text, char delimiter);
+  // `name` names the text in error messages. `text` must outlive the reader. Precondition: the
+  // characters of `dialect` differ, and none is CR or LF.
+  CsvReader(std::string name, std::string_view text, const CsvDialect& dialect);
+  CsvReader(std::string name, std::string_view text, char delimiter)
+      : CsvReader(std::move(name), text, CsvDialect{.delimiter = delimiter}) {}
 
   // Reads the next record; false at the end of the text. kInvalidArgument, with name, line and
   // column: a stray quote, a quote that is never closed, a CR without LF, a record with another
   // number of fields than the first one that was read.
   absl::StatusOr<bool> Next();
+  // From now on, a record has only these of its fields, in this order. Precondition: each record has
+  // them.
+  void Choose(std::vector<size_t> fields) { chosen_ = std::move(fields); }
 
   // The fields of the last record. Valid until the next call of Next.
   std::span<const CsvField> fields() const { return fields_; }
@@ -72,10 +94,12 @@ class CsvReader {
     FindNextSkipped(begin);
   }
   // The reader, and its copies, now read the text as if it had no records at `places`, which
-  // ascend; null: they read all records. Precondition: a record begins at the begin of each place, and after its end.
+  // ascend; null: they read all records. Precondition: a record begins at the begin of each place,
+  // and after its end.
   void SkipRecords(std::shared_ptr<const std::vector<RecordPlace>> places);
   // The end of the record that contains the byte `begin` + `min_bytes`, or the end of the text.
-  // Counts quotes, which is many times faster than Next, and is correct if Next finds no error.
+  // Usually counts quotes, which is many times faster than Next, and is correct if Next finds no
+  // error.
   // Precondition: a record begins at `begin`.
   uint64_t RecordEnd(uint64_t begin, uint64_t min_bytes) const;
   // An upper bound on the number of records from `begin` to `end`; a tight one in most texts.
@@ -91,13 +115,18 @@ class CsvReader {
     return part.data() >= text_.data() && part.data() <= text_.data() + text_.size();
   }
 
+  // The files of which the text consists.
+  void SetParts(TextParts parts) { parts_ = std::move(parts); }
+  const TextParts& parts() const { return parts_; }
+
   // kInvalidArgument "NAME:LINE:COLUMN: MESSAGE" for the byte at `offset`. LINE and COLUMN are
   // counted from 1, COLUMN in characters.
   absl::Status Error(uint64_t offset, std::string_view message) const;
   // Later errors have only the MESSAGE. Counting lines takes time in a long text.
   void LeaveOutPlaceOfErrors() { errors_have_place_ = false; }
   // The line of the byte at `offset`, counted from 1, if `known_offset` is in line `known_line`.
-  // Counts the lines between the two. Precondition: known_offset <= offset.
+  // Counts the lines between the two. Precondition: known_offset <= offset. If the text consists of
+  // several files, the line in its file.
   uint64_t Line(uint64_t offset, uint64_t known_offset = 0, uint64_t known_line = 1) const;
 
  private:
@@ -106,14 +135,21 @@ class CsvReader {
   // Moves next_skipped_ to the first place that begins at `begin` or later.
   void FindNextSkipped(uint64_t begin);
   uint64_t Offset(const char* place) const { return static_cast<uint64_t>(place - text_.data()); }
+  // After the line end that follows `at`.
+  const char* LineEnd(const char* at) const;
   // Sets error_.
   absl::Status ErrorAt(const char* place, std::string_view message);
   absl::Status ReadRecord();
   absl::Status ReadQuoted(CsvField& field);
+  absl::Status ReadEscaped(CsvField& field, const char*& at);
+  // The empty string for the value of the record's last field.
+  std::string& Unescaped();
+  // Gives the record the right number of fields, if the dialect allows this.
+  void Pad();
 
   const std::string name_;
   const std::string_view text_;  // without the byte order mark
-  const char delimiter_;
+  const CsvDialect dialect_;
   std::array<bool, 256> ends_field_{};  // bytes that an unquoted field cannot hold
   const char* record_;
   const char* next_;
@@ -121,11 +157,14 @@ class CsvReader {
   const char* resume_ = nullptr;  // after an error of Next
   const char* error_ = nullptr;   // its place
   bool errors_have_place_ = true;
+  TextParts parts_;
   std::shared_ptr<const std::vector<RecordPlace>> skipped_;  // null: none
   size_t next_skipped_ = 0;                                  // an index of *skipped_
   const char* next_skipped_begin_ = nullptr;                 // null: none
   size_t num_fields_ = 0;                                    // of each record; 0 before the first
   std::vector<CsvField> fields_;
+  std::vector<size_t> chosen_;  // empty: all fields
+  std::vector<CsvField> chosen_fields_;
   std::deque<std::string>
       unescaped_;  // values of fields with quotes inside, by the field's number in the record
 };

@@ -19,8 +19,8 @@ struct Sample {
   size_t equal = 0;    // records with the same number of fields as the first record
 };
 
-Sample ReadSample(std::string_view text, char delimiter) {
-  CsvReader reader("", text, delimiter);
+Sample ReadSample(std::string_view text, const CsvDialect& dialect) {
+  CsvReader reader("", text, dialect);
   reader.LeaveOutPlaceOfErrors();
   Sample sample;
   for (; sample.records < kSampleRecords && reader.offset() < kSampleBytes; ++sample.records) {
@@ -64,14 +64,16 @@ std::string DelimiterName(char delimiter) {
   }
 }
 
-Delimiter FindDelimiter(std::string_view text, std::string_view path) {
+Delimiter FindDelimiter(std::string_view text, std::string_view path, CsvDialect dialect) {
+  dialect.pad = false;  // otherwise all records would have the same number of fields
   std::string candidates = ",\t;|";
   const std::string_view name = WithoutPackingSuffix(path);
   if (name.ends_with(".tsv") || name.ends_with(".tab")) candidates = "\t,;|";
   Delimiter best{',', "no character gives most of the first lines the same number of fields"};
   double best_share = 0.5;
   for (const char candidate : candidates) {
-    const Sample sample = ReadSample(text, candidate);
+    dialect.delimiter = candidate;
+    const Sample sample = ReadSample(text, dialect);
     if (sample.fields < 2) continue;
     const double share = static_cast<double>(sample.equal) / static_cast<double>(sample.records);
     if (share <= best_share) continue;

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/import/csv_reader.h"
+
 namespace cfile::tools {
 
 struct Delimiter {
@@ -14,11 +16,11 @@ struct Delimiter {
 // comma, tab, semicolon, pipe; otherwise the character itself.
 std::string DelimiterName(char delimiter);
 
-// Finds the delimiter of `text`, the beginning of the file `path`: of comma, tab, semicolon and pipe
-// the one with which the most of the first records (at most 100, in the first MiB) have as many
+// Finds the delimiter of `text`, the beginning of the file `path`, whose other characters are those of
+// `dialect`: of comma, tab, semicolon and pipe the one with which the most of the first records (at most 100, in the first MiB) have as many
 // fields as the first record, at least two. If several are equal, the first of them; the tab is then
 // tried first if the name of the file ends in .tsv or .tab, also before .gz or .zst. If no character
 // does this for more than half of the records, it is the comma.
-Delimiter FindDelimiter(std::string_view text, std::string_view path);
+Delimiter FindDelimiter(std::string_view text, std::string_view path, CsvDialect dialect);
 
 }  // namespace cfile::tools

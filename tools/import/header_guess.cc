@@ -27,12 +27,16 @@ absl::StatusOr<bool> FirstRecordIsARow(CsvInput& input, std::span<const ColumnRu
   bool has_typed_value = false;
   for (size_t i = 0; i < found.size(); ++i) {
     const CsvField& field = reader.fields()[i];
-    const bool is_null = input.IsNull(field);
+    // A name in quotes above numbers without quotes.
+    if (!is_string(i, found[i]) && field.quoted && !found[i].has_quotes) return false;
+    const bool is_null = input.IsNull(i);
+    const bool has_value = !is_null && (field.quoted || !IsMissingText(field.text));
     with_first[i].has_nulls |= is_null;
-    if (!is_null) with_first[i].inference.Add(field.text, reader.FieldOffset(i), !field.quoted);
+    if (!is_null) input.AddTo(with_first[i].inference, i);
     if (is_string(i, found[i])) continue;
-    if (is_null ? !found[i].has_nulls : !fits(i, with_first[i])) return false;
-    has_typed_value |= !is_null;
+    const bool has_nulls = found[i].has_nulls || found[i].inference.has_missing();
+    if (has_value ? !fits(i, with_first[i]) : !has_nulls) return false;
+    has_typed_value |= has_value;
   }
   if (has_typed_value) found = std::move(with_first);
   return has_typed_value;

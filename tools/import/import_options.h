@@ -19,13 +19,15 @@ namespace cfile::tools {
 
 // Without --for, pages of Parquet keep their encodings.
 struct ImportOptions : LayoutOptions {
-  std::string input;   // path of the CSV file, or of JSON Lines (tools/import/records_importer.h)
-  std::string output;  // directory or URL of the table
+  std::vector<std::string> inputs;     // paths, URLs, patterns and directories
+  std::string input;                   // the file to import, or the first one
+  std::string output;                  // directory or URL of the table
   TableLocation table{std::string()};  // the table at `output`
   // Where temporary folders are made: the directory of the table, or another one if it is at a URL.
   std::string temporary_directory;
   std::string charset = "auto";           // of the input (InputFileOptions)
   uint64_t max_input_bytes = UINT64_MAX;  // InputFileOptions::max_bytes
+  CsvDialect dialect;                     // without the delimiter
   std::optional<char> delimiter;          // nullopt: it is found (delimiter.h)
   Header header = Header::kAuto;
   std::vector<std::string> names;         // of the columns; empty: the header has them
@@ -42,9 +44,10 @@ struct ImportOptions : LayoutOptions {
   // Where the nulls of the columns in `sorted_by` sort: after all values, or before all values. With
   // `append`, the table says this.
   bool nulls_last = true;
-  std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
-  size_t num_threads = 1;   // threads that read CSV, at least 1; the output does not depend on it
-  std::vector<std::string> columns;  // of Parquet: the columns to import; empty: all
+  std::vector<std::string> at;  // of JSON: JsonLines
+  std::string schema_path;      // of JSON Lines: a file with the schema; empty: find the schema
+  size_t num_threads = 1;  // threads that read CSV, at least 1; the output does not depend on it
+  std::vector<std::string> columns;  // the columns to import; empty: all
   bool part_per_row_group = false;   // of Parquet
   bool append = false;               // to the table at `output`; `not_null` is then empty
   bool evolve = false;               // the columns of a table that exists may change

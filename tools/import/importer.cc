@@ -45,6 +45,9 @@ class Importer {
   absl::StatusOr<std::vector<ColumnEvidence>> ReadTypes(std::span<const ColumnRule> rules);
   absl::Status FindSchema();
   absl::Status TakeSchemaOfTable();
+  // Says which texts of columns_ are nulls and numbers.
+  void TakeMissing();
+  absl::Status CheckHeaders() const;
   absl::Status CheckOrder();
   std::vector<WriterOptions> ColumnOptions() const;
   std::optional<std::span<const KeyedRow>> NextSortedPiece();
@@ -71,6 +74,11 @@ class Importer {
   uint64_t next_piece_ = 0;
   uint64_t rows_ = 0;
 };
+
+// True if IsMissingText is null in a column of `type`.
+bool TakesMissing(const ColumnType& type) {
+  return type.physical() < PhysicalType::kBytes && type.physical() != PhysicalType::kInt96;
+}
 
 bool Importer::OptionsNameAColumn() const {
   bool found = false;
@@ -123,6 +131,10 @@ std::vector<ColumnRule> Importer::Rules() const {
 // Reads all rows and finds what they show. Later passes skip the rows that are bad.
 absl::StatusOr<std::vector<ColumnEvidence>> Importer::ReadTypes(std::span<const ColumnRule> rules) {
   input_.reader().SkipRecords(nullptr);
+  std::vector<bool> takes;
+  for (const ColumnRule& rule : rules)
+    takes.push_back(rule.given.has_value() && TakesMissing(rule.given->type));
+  input_.TakeMissing(std::move(takes));
   CFILE_ASSIGN_OR_RETURN(TypePassResult found, FindTypes(input_, rules, options_.skip_bad_rows,
                                                          options_.num_threads, progress_));
   bad_rows_ = std::move(found.bad_rows);
@@ -174,9 +186,21 @@ absl::Status Importer::FindSchema() {
     // line.
     const bool is_key =
         std::ranges::find(options_.sorted_by, schema.name) != options_.sorted_by.end();
-    schema.nullable = !rules[i].needs_values && (found[i].has_nulls || !is_key);
+    const bool has_nulls =
+        found[i].has_nulls || (found[i].inference.has_missing() && TakesMissing(schema.type));
+    schema.nullable = !rules[i].needs_values && (has_nulls || !is_key);
   }
+  TakeMissing();
   return absl::OkStatus();
+}
+
+void Importer::TakeMissing() {
+  std::vector<bool> takes;
+  for (ImportColumn& column : columns_) {
+    takes.push_back(TakesMissing(column.schema.type));
+    column.decimal_comma = options_.dialect.decimal_comma;
+  }
+  input_.TakeMissing(std::move(takes));
 }
 
 absl::Status Importer::TakeSchemaOfTable() {
@@ -208,6 +232,8 @@ absl::Status Importer::TakeSchemaOfTable() {
     }
   }
 
+  TakeMissing();
+
   // The new part is sorted and indexed like the table. Without the index, each search for a key
   // would read the part from its beginning.
   CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, *table));
@@ -218,6 +244,19 @@ absl::Status Importer::TakeSchemaOfTable() {
     rules.push_back({.given = column.text_type(), .needs_values = !column.schema.nullable});
   }
   return ReadTypes(rules).status();
+}
+
+// The header of the first file is not the first row of the others.
+absl::Status Importer::CheckHeaders() const {
+  const TextParts& parts = input_.reader().parts();
+  if (parts == nullptr || !input_.has_header()) return absl::OkStatus();
+  for (const TextPart& part : *parts) {
+    if (part.has_header || part.begin == 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        part.name, ": the first line is not that of ", input_.name(),
+        ", which has the names of the columns; --append --evolve adds files with other columns"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Importer::CheckOrder() {
@@ -344,7 +383,10 @@ SkippedRows Importer::Skipped() const {
     if (skipped.lines.size() == kMaxSkippedLines) break;
     line = input_.reader().Line(row.place.begin, std::exchange(offset, row.place.begin), line);
     skipped.lines.push_back(line);
-    if (!row.reason.empty()) skipped.reasons.push_back(row.reason);
+    if (row.reason.empty()) continue;
+    const TextParts& parts = input_.reader().parts();
+    const std::string file = parts == nullptr ? "" : PartAt(parts, row.place.begin).name + ": ";
+    skipped.reasons.push_back(file + row.reason);
   }
   return skipped;
 }
@@ -352,13 +394,16 @@ SkippedRows Importer::Skipped() const {
 absl::StatusOr<ImportResult> Importer::Run() {
   const auto start = std::chrono::steady_clock::now();
   sorted_by_ = options_.sorted_by;
-  header_is_guessed_ = options_.header == Header::kAuto && !options_.append && !options_.evolve &&
-                       (!options_.names.empty() || !OptionsNameAColumn());
+  header_is_guessed_ =
+      options_.header == Header::kAuto && !options_.append && !options_.evolve &&
+      (!options_.names.empty() || (options_.columns.empty() && !OptionsNameAColumn()));
   if (options_.header == Header::kNo) input_.TakeHeaderForRow();
+  if (!options_.columns.empty()) CFILE_RETURN_IF_ERROR(input_.Choose(options_.columns));
   if (!header_is_guessed_) {
     CFILE_RETURN_IF_ERROR(CheckColumnNames());
   }
   CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable() : FindSchema());
+  CFILE_RETURN_IF_ERROR(CheckHeaders());
   CFILE_RETURN_IF_ERROR(CheckOrder());
 
   Schema schema;
@@ -417,6 +462,11 @@ absl::Status CheckOutput(const ImportOptions& options) {
   }
   namespace fs = std::filesystem;
   std::error_code error;
+  if (fs::is_regular_file(options.output, error)) {
+    return absl::AlreadyExistsError(absl::StrCat(options.output,
+                                                 ": a file, and not a table; the table comes last: "
+                                                 "cfile-import FILE ... TABLE"));
+  }
   if (!fs::exists(options.output, error) ||
       (fs::is_directory(options.output, error) && fs::is_empty(options.output, error))) {
     return absl::OkStatus();
@@ -425,15 +475,18 @@ absl::Status CheckOutput(const ImportOptions& options) {
 }
 
 absl::StatusOr<ImportResult> Import(const ImportOptions& options, const InputFile& file,
-                                    Progress& progress) {
+                                    const TextParts& parts, Progress& progress) {
   CFILE_RETURN_IF_ERROR(CheckIsUtf8Text(*file.source));
   const std::span<const uint8_t> text = file.source->InMemory();
   const Delimiter delimiter =
       options.delimiter.has_value()
           ? Delimiter{*options.delimiter, "--delimiter"}
-          : FindDelimiter({reinterpret_cast<const char*>(text.data()), text.size()}, options.input);
-  CFILE_ASSIGN_OR_RETURN(CsvInput input,
-                         CsvInput::Open(file.source, delimiter.character, options.null_texts));
+          : FindDelimiter({reinterpret_cast<const char*>(text.data()), text.size()}, options.input,
+                          options.dialect);
+  CsvDialect dialect = options.dialect;
+  dialect.delimiter = delimiter.character;
+  CFILE_ASSIGN_OR_RETURN(CsvInput input, CsvInput::Open(file.source, dialect, options.null_texts));
+  input.reader().SetParts(parts);
   if (!options.names.empty()) {
     CFILE_RETURN_IF_ERROR(input.SetNames(options.names));
   }

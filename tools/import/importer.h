@@ -7,6 +7,7 @@
 #include "tools/import/import_options.h"
 #include "tools/import/import_result.h"
 #include "tools/input/input_file.h"
+#include "tools/input/joined_files.h"
 #include "tools/progress.h"
 
 namespace cfile::tools {
@@ -15,7 +16,7 @@ namespace cfile::tools {
 // Reads no input, so that a wrong place is an error before the input was read.
 absl::Status CheckOutput(const ImportOptions& options);
 
-// Imports a CSV file into the table options.output. Precondition: `file` was opened with
+// Imports a CSV file, or several with the same columns (`parts`), into the table options.output. Precondition: `file` was opened with
 // InputFileOptions::map.
 //
 // Reads the file in up to four passes:
@@ -45,6 +46,6 @@ absl::Status CheckOutput(const ImportOptions& options);
 // ("FILE:LINE:COLUMN: ..."), or the options do not fit the file. kCancelled: Progress::Cancel was
 // called. Other errors are those of reading and writing. An error leaves no files behind.
 absl::StatusOr<ImportResult> Import(const ImportOptions& options, const InputFile& file,
-                                    Progress& progress);
+                                    const TextParts& parts, Progress& progress);
 
 }  // namespace cfile::tools

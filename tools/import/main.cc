@@ -18,6 +18,7 @@
 #include "tools/import/records_importer.h"
 #include "tools/import/summary.h"
 #include "tools/input/input_file.h"
+#include "tools/input/joined_files.h"
 #include "tools/location.h"
 #include "tools/progress.h"
 
@@ -29,10 +30,11 @@ bool IsText(InputFormat format) {
 }
 
 absl::StatusOr<ImportResult> ImportWith(InputFormat format, const ImportOptions& options,
-                                        const InputFile& file, Progress& progress) {
+                                        const InputFile& file, const TextParts& parts,
+                                        Progress& progress) {
   switch (format) {
     case InputFormat::kCsv:
-      return Import(options, file, progress);
+      return Import(options, file, parts, progress);
     case InputFormat::kJson:
       return ImportRecords(options, file, progress);
     case InputFormat::kParquet:
@@ -52,9 +54,10 @@ absl::StatusOr<ImportResult> ImportWith(InputFormat format, const ImportOptions&
 }
 
 absl::StatusOr<ImportResult> ImportAs(InputFormat format, const ImportOptions& options,
-                                      const InputFile& file, Progress& progress) {
+                                      const InputFile& file, const TextParts& parts,
+                                      Progress& progress) {
   const auto import = [&](const ImportOptions& chosen) {
-    return ImportWith(format, chosen, file, progress);
+    return ImportWith(format, chosen, file, parts, progress);
   };
   return options.append ? AppendInput(options, IsText(format), import) : import(options);
 }
@@ -77,34 +80,88 @@ uint64_t BytesOf(const TableLocation& table) {
   return bytes;
 }
 
+// How many bytes at the beginning of a text of CSV are the first line.
+size_t HeaderSize(const ImportOptions& options, std::string_view text) {
+  CsvReader reader("", text, options.dialect);
+  while (reader.offset() < text.size() &&
+         (text[reader.offset()] == '\n' || text[reader.offset()] == '\r'))
+    reader.SeekToRange(reader.offset() + 1, reader.size());
+  return reader.offset() == text.size() ? text.size() : reader.RecordEnd(reader.offset(), 0);
+}
+
+// Reads several files as one. Sets `format` to the format that all of them have.
+absl::StatusOr<JoinedFiles> OpenSeveral(const std::vector<std::string>& paths,
+                                        const ImportOptions& options,
+                                        const InputFileOptions& reading, InputFormat& format) {
+  std::string first;
+  return JoinFiles(
+      paths, reading, [&](const InputFile& file, std::string_view text) -> absl::StatusOr<size_t> {
+        ImportOptions named = options;
+        named.input = file.source->name();
+        CFILE_ASSIGN_OR_RETURN(const InputFormat found, FindInputFormat(named, *file.source));
+        if (first.empty()) format = found;
+        if (!IsText(found) || found != format) {
+          return absl::InvalidArgumentError(
+              StrCat(named.input,
+                     ": only files of CSV, or files of JSON, are imported together; one "
+                     "directory may have several Parquet files"));
+        }
+        first = named.input;
+        const bool has_header = found == InputFormat::kCsv && options.header != Header::kNo;
+        return has_header ? HeaderSize(options, text) : 0;
+      });
+}
+
+// True if `files` are those of a directory of Parquet, which is imported as a whole.
+absl::StatusOr<bool> IsParquetDirectory(const ImportOptions& options,
+                                        const std::vector<std::string>& files) {
+  std::error_code error;
+  if (options.inputs.size() > 1 || !std::filesystem::is_directory(options.input, error))
+    return false;
+  CFILE_ASSIGN_OR_RETURN(const auto source, OpenPreadSource(files[0]));
+  CFILE_ASSIGN_OR_RETURN(const InputFormat format, FindInputFormat(options, *source));
+  return format == InputFormat::kParquet;
+}
+
 absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progress) {
   CFILE_ASSIGN_OR_RETURN(options.table, TableAt(options.output));
   options.temporary_directory =
       IsUrl(options.output) ? SpoolDirectory(options.output) : options.output;
   CFILE_RETURN_IF_ERROR(CheckOutput(options));
-  std::error_code error;
   const uint64_t bytes_before = options.append ? BytesOf(options.table) : 0;
-  if (std::filesystem::is_directory(options.input, error)) {
+  CFILE_ASSIGN_OR_RETURN(const std::vector<std::string> files, FindFiles(options.inputs));
+  CFILE_ASSIGN_OR_RETURN(const bool is_parquet, IsParquetDirectory(options, files));
+  if (is_parquet) {
     CFILE_ASSIGN_OR_RETURN(ImportResult result,
-                           ImportAs(InputFormat::kParquet, options, {}, progress));
+                           ImportAs(InputFormat::kParquet, options, {}, nullptr, progress));
     result.table_bytes = std::max(BytesOf(options.table), bytes_before) - bytes_before;
     return result;
   }
+  options.input = files[0];
   progress.Begin("reading", 0);
-  CFILE_ASSIGN_OR_RETURN(
-      const InputFile file,
-      OpenInputFile({.path = options.input,
-                     .charset = options.charset,
-                     .max_bytes = options.max_input_bytes,
-                     .spool_directory = SpoolDirectory(options.output),
-                     .map = !HasJsonName(options.input),
-                     .progress = [&](uint64_t bytes) { return progress.Update(bytes, 0); }}));
-  CFILE_ASSIGN_OR_RETURN(const InputFormat format, FindInputFormat(options, *file.source));
+  const InputFileOptions reading{
+      .path = options.input,
+      .charset = options.charset,
+      .max_bytes = options.max_input_bytes,
+      .spool_directory = SpoolDirectory(options.output),
+      .map = !HasJsonName(options.input),
+      .progress = [&](uint64_t bytes) { return progress.Update(bytes, 0); }};
+  InputFormat format = InputFormat::kCsv;
+  TextParts parts;
+  InputFile file;
+  if (files.size() > 1) {
+    CFILE_ASSIGN_OR_RETURN(JoinedFiles joined, OpenSeveral(files, options, reading, format));
+    file = std::move(joined.file);
+    parts = std::move(joined.parts);
+  } else {
+    CFILE_ASSIGN_OR_RETURN(file, OpenInputFile(reading));
+    CFILE_ASSIGN_OR_RETURN(format, FindInputFormat(options, *file.source));
+  }
   if (!IsText(format) && !file.charset.empty()) {
     return absl::InvalidArgumentError(
         StrCat("--charset is for text; ", file.source->name(), " is not text"));
   }
-  CFILE_ASSIGN_OR_RETURN(ImportResult result, ImportAs(format, options, file, progress));
+  CFILE_ASSIGN_OR_RETURN(ImportResult result, ImportAs(format, options, file, parts, progress));
   result.table_bytes = std::max(BytesOf(options.table), bytes_before) - bytes_before;
   result.stored_bytes = file.stored_bytes;
   result.packing = file.packing;

@@ -66,9 +66,8 @@ struct FoundSchema {
 // are more records and the schema is not settled (JsonInference::settled).
 absl::StatusOr<FoundSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
                                         const ImportOptions& options, Progress& progress) {
-  std::set<std::string> given;
-  for (const auto& [path, type] : options.types) given.insert(path);
-  JsonInference inference(options.record_limits, std::move(given), options.inferred_types());
+  JsonInference inference(options.record_limits, options.types, options.inferred_types(),
+                          {options.columns.begin(), options.columns.end()});
   lines.Rewind();
   progress.Begin("finding the schema", std::min(max_bytes, lines.size()));
   for (uint64_t records = 0; lines.offset() < max_bytes; ++records) {
@@ -79,6 +78,7 @@ absl::StatusOr<FoundSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
     const auto line = lines.Next();
     if (!line.ok()) return line.status();
     if (!line->has_value()) break;
+    if (options.skip_bad_rows > 0 && !IsJsonObject(**line)) continue;
     if (absl::Status status = inference.Add(**line, lines.line_number()); !status.ok()) {
       return lines.Error(status);
     }
@@ -104,9 +104,20 @@ absl::StatusOr<RecordSchema> WithNullableColumns(const RecordSchema& found,
   return RecordSchema::Create(std::move(nodes), options.record_limits);
 }
 
-absl::Status WriteRecords(JsonLines& lines, const JsonParserOptions& parsing, RecordWriter& writer,
+// Takes a record without using it.
+class RecordCheck final : public RecordVisitor {
+ public:
+  absl::Status BeginGroup(size_t) override { return absl::OkStatus(); }
+  absl::Status EndGroup(size_t) override { return absl::OkStatus(); }
+  absl::Status Value(size_t, const RecordValue&) override { return absl::OkStatus(); }
+};
+
+absl::Status WriteRecords(JsonLines& lines, const JsonParserOptions& parsing,
+                          const ImportOptions& options, RecordWriter& writer, SkippedRows& skipped,
                           Progress& progress) {
   JsonParser parser(writer.schema(), parsing);
+  JsonParser checker(writer.schema(), parsing);
+  RecordCheck check;
   lines.Rewind();
   progress.Begin("writing", lines.size());
   for (;;) {
@@ -117,6 +128,20 @@ absl::Status WriteRecords(JsonLines& lines, const JsonParserOptions& parsing, Re
     const auto line = lines.Next();
     if (!line.ok()) return line.status();
     if (!line->has_value()) return writer.Finish();
+    if (options.skip_bad_rows > 0) {
+      if (absl::Status status = checker.Tell(**line, check); !status.ok()) {
+        if (!absl::IsInvalidArgument(status)) return lines.Error(status);
+        const std::string reason(status.message());
+        if (++skipped.count > options.skip_bad_rows) {
+          return lines.Error(absl::InvalidArgumentError(
+              absl::StrCat(reason, "; more records are bad than --skip-bad-rows ",
+                           options.skip_bad_rows, " allows")));
+        }
+        if (skipped.lines.size() < kMaxSkippedLines) skipped.lines.push_back(lines.line_number());
+        if (skipped.reasons.size() < kShownBadRows) skipped.reasons.push_back(reason);
+        continue;
+      }
+    }
     if (absl::Status status = parser.Tell(**line, writer); !status.ok()) {
       return lines.Error(status);
     }
@@ -144,8 +169,11 @@ absl::StatusOr<ImportResult> WriteInOrderOfInput(const Schema& schema,
   auto writer = options.append ? RecordWriter::Append(options.table, column_options)
                                : RecordWriter::Create(options.table, tree, column_options);
   if (!writer.ok()) return writer.status();
-  CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, *writer, progress));
-  return Describe(writer->table(), writer->num_records(), lines);
+  SkippedRows skipped;
+  CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, options, *writer, skipped, progress));
+  ImportResult result = Describe(writer->table(), writer->num_records(), lines);
+  result.skipped = std::move(skipped);
+  return result;
 }
 
 // Writes the records to a temporary table, and from there to the table in the order of `sorted_by`.
@@ -164,7 +192,8 @@ absl::StatusOr<ImportResult> WriteSorted(const Schema& schema,
       UnsortedTable::Create(options.temporary_directory, schema, column_options));
   auto copy = RecordWriter::Create(unsorted.path(), tree, unsorted.own_options());
   if (!copy.ok()) return copy.status();
-  CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, *copy, progress));
+  SkippedRows skipped;
+  CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, options, *copy, skipped, progress));
   CFILE_ASSIGN_OR_RETURN(
       const bool reordered,
       unsorted.AppendSortedTo(*writer, options.input, sorted_by, options.memory_bytes, progress));
@@ -172,6 +201,7 @@ absl::StatusOr<ImportResult> WriteSorted(const Schema& schema,
   ImportResult result = Describe(*writer, copy->num_records(), lines);
   result.sorted_by = sorted_by;
   result.reordered = reordered;
+  result.skipped = std::move(skipped);
   return result;
 }
 
@@ -184,6 +214,10 @@ absl::StatusOr<ImportResult> ImportWith(const Schema& schema,
                            : WriteSorted(schema, sorted_by, parsing, options, lines, progress);
 }
 
+JsonParserOptions GivenSchema(const ImportOptions& options) {
+  return {.given = options.types, .columns = {options.columns.begin(), options.columns.end()}};
+}
+
 // Imports with the schema of the first records. If it is not the schema of all records, starts
 // again with the schema of all records.
 absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options, JsonLines& lines,
@@ -194,11 +228,20 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
     JsonParserOptions parsing{
         .origin = max_bytes < lines.size() ? JsonSchema::kFoundInSome : JsonSchema::kFoundInAll,
         .given = options.types,
-        .compatibility = options.inferred_types()};
+        .compatibility = options.inferred_types(),
+        .columns = {options.columns.begin(), options.columns.end()}};
     for (size_t i = 0; i < found.leaves.size(); ++i) {
       if (!found.leaves[i].has_values) {
         parsing.without_values.insert(found.schema.Path(found.schema.leaves()[i]));
       }
+    }
+    for (const std::string& column : options.columns) {
+      const auto is_named = [&](const RecordNode& node) {
+        return node.parent == 0 && node.name == column;
+      };
+      if (std::ranges::none_of(found.schema.nodes().subspan(1), is_named))
+        return absl::InvalidArgumentError(
+            absl::StrCat("--columns ", column, ": ", options.input, " has no column of that name"));
     }
     CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, WithNullableColumns(found.schema, options));
     CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
@@ -211,7 +254,8 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
     }
     return result;
   };
-  if (kSchemaSampleBytes < lines.size()) {
+  // A bad record must not seem to be one with another schema.
+  if (kSchemaSampleBytes < lines.size() && options.skip_bad_rows == 0) {
     auto result = import(kSchemaSampleBytes);
     if (!absl::IsInvalidArgument(result.status())) return result;
   }
@@ -224,7 +268,7 @@ absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonL
   Schema schema;
   std::vector<std::string> sorted_by;
   CFILE_RETURN_IF_ERROR(TakeSchemaOfTable(options, schema, sorted_by));
-  return ImportWith(schema, sorted_by, {.given = options.types}, options, lines, progress);
+  return ImportWith(schema, sorted_by, GivenSchema(options), options, lines, progress);
 }
 
 }  // namespace
@@ -234,7 +278,7 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const I
   const auto start = std::chrono::steady_clock::now();
   CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as JSON"));
   CFILE_RETURN_IF_ERROR(CheckIsUtf8Text(*file.source));
-  JsonLines lines(file.source);
+  JsonLines lines(file.source, options.at);
 
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   if (options.append) {
@@ -245,8 +289,7 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const I
     CFILE_ASSIGN_OR_RETURN(const RecordSchema tree,
                            ReadSchema(options.schema_path, options.record_limits));
     CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
-    result =
-        ImportWith(schema, options.sorted_by, {.given = options.types}, options, lines, progress);
+    result = ImportWith(schema, options.sorted_by, GivenSchema(options), options, lines, progress);
   }
   if (!result.ok()) return result.status();
   result->format = "JSON";

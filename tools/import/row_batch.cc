@@ -54,7 +54,7 @@ absl::Status RowBatch::Parse(std::span<const KeyedRow> rows) {
 absl::Status RowBatch::AddRow() {
   for (size_t i = 0; i < columns_.size(); ++i) {
     const CsvField& field = input_.reader().fields()[i];
-    if (input_.IsNull(field)) {
+    if (input_.IsNull(i)) {
       if (!columns_[i].schema.nullable) {
         return UnfitRows(input_.Error(i, "a null, but the column is not nullable"));
       }

@@ -22,8 +22,11 @@ struct ImportColumn {
   std::shared_ptr<const TimeFormat>
       format;  // of the values in the file; null: that of value_text.h
   size_t table_column = 0;
+  bool decimal_comma = false;  // TextType
 
-  TextType text_type() const { return {schema.type, format}; }
+  TextType text_type() const {
+    return {.type = schema.type, .format = format, .decimal_comma = decimal_comma};
+  }
 };
 
 // Reuses its memory for each batch of rows. Thread-compatible. Calls of AppendColumn for different

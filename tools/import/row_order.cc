@@ -52,7 +52,7 @@ template <typename T>
 absl::Status RowKey::Add(CsvInput& input, size_t i) {
   const size_t column = columns_[i];
   const CsvField& field = input.reader().fields()[column];
-  if (input.IsNull(field)) {
+  if (input.IsNull(column)) {
     if (!types_[i].nullable) {
       return input.Error(column, "a null, but the column is not nullable");
     }

@@ -114,13 +114,16 @@ void AppendChoices(const ImportOptions& options, const ImportResult& result, std
 void AppendReasons(const ImportResult& result, std::string& text) {
   size_t shown = 0;
   for (const ImportedColumn& column : result.columns) {
-    if (!column.reason.is_notable) continue;
+    if (!column.reason.is_notable && column.reason.missing.empty()) continue;
     if (shown == kShownReasons) {
       absl::StrAppend(&text, "(--json says more about the types)\n");
       return;
     }
     absl::StrAppend(&text, shown++ == 0 ? "\n" : "", "column ", Printable(column.schema.name), ": ",
-                    column.schema.type.ToString(), ", because ", column.reason.text);
+                    column.schema.type.ToString());
+    if (column.reason.is_notable) absl::StrAppend(&text, ", because ", column.reason.text);
+    if (!column.reason.missing.empty())
+      absl::StrAppend(&text, "; ", column.reason.missing, ", which was taken as a null");
     if (!column.reason.null_text.empty()) {
       absl::StrAppend(&text, "; with ", NullOption(column.reason.null_text), " it would be ",
                       column.reason.type_without);
@@ -226,6 +229,7 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                        {"compression", CompressionName(column.totals.compression)},
                        {"bytes", column.totals.bytes_written},
                        {"bytes_per_row", BytesPerRow(result, column)}});
+    if (!column.reason.missing.empty()) columns.back()["missing"] = column.reason.missing;
     if (!column.reason.null_text.empty()) {
       columns.back()["null_suggested"] = {{"text", column.reason.null_text},
                                           {"type", column.reason.type_without}};
@@ -259,6 +263,8 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
     json["renamed"] = std::move(renamed);
     json["delimiter"] = {{"name", DelimiterName(result.delimiter.character)},
                          {"reason", result.delimiter.reason}};
+  }
+  if (result.format == "CSV" || result.format == "JSON") {
     json["skipped"] = {{"rows", result.skipped.count},
                        {"lines", Json::array(result.skipped.lines)},
                        {"reasons", Json::array(result.skipped.reasons)}};

@@ -59,11 +59,11 @@ class PieceReader {
     const std::span<const CsvField> fields = input_.reader().fields();
     for (size_t i = 0; i < fields.size(); ++i) {
       const CsvField& field = fields[i];
-      if (input_.IsNull(field)) {
+      columns_[i].has_quotes |= field.quoted;
+      if (input_.IsNull(i)) {
         columns_[i].has_nulls = true;
       } else if (!rules_[i].given.has_value()) {
-        // A text in quotes cannot become a null by --null, so it need not be compared with others.
-        columns_[i].inference.Add(field.text, input_.reader().FieldOffset(i), !field.quoted);
+        input_.AddTo(columns_[i].inference, i);
       }
     }
   }
@@ -73,7 +73,7 @@ class PieceReader {
     for (size_t i = 0; i < rules_.size(); ++i) {
       const CsvField& field = input_.reader().fields()[i];
       absl::Status status;
-      if (input_.IsNull(field)) {
+      if (input_.IsNull(i)) {
         if (!rules_[i].needs_values) continue;
         status = absl::InvalidArgumentError("a null, but the column is not nullable");
       } else if (checks_[i] != nullptr) {
@@ -181,6 +181,7 @@ absl::StatusOr<TypePassResult> FindTypes(const CsvInput& input, std::span<const 
     for (size_t i = 0; i < rules.size(); ++i) {
       result.columns[i].inference.Add(slot.columns()[i].inference);
       result.columns[i].has_nulls |= slot.columns()[i].has_nulls;
+      result.columns[i].has_quotes |= slot.columns()[i].has_quotes;
     }
   }
   return result;

@@ -26,6 +26,7 @@ struct ColumnRule {
 struct ColumnEvidence {
   TypeInference inference;  // without the values of a column whose type is given
   bool has_nulls = false;
+  bool has_quotes = false;  // around a value
 };
 
 // A row that cannot be imported.

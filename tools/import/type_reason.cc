@@ -33,6 +33,7 @@ std::vector<TypeReason> ExplainTypes(CsvInput& input, std::span<const ColumnEvid
   struct Named {
     uint64_t offset = 0;
     size_t column = 0;
+    bool missing = false;
   };
   std::vector<Named> named;  // the values whose lines are named
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -48,6 +49,8 @@ std::vector<TypeReason> ExplainTypes(CsvInput& input, std::span<const ColumnEvid
     }
     reason.is_notable = !cause->is_first_value || !reason.null_text.empty();
     const bool is_string = columns[i].inference.Type(compatibility).data_type == DataType::kString;
+    if (columns[i].inference.has_missing() && !is_string)
+      named.push_back({columns[i].inference.first_missing(), i, true});
     if (cause->is_first_value && !is_string) {
       reason.text = "all values";
     } else {
@@ -60,8 +63,11 @@ std::vector<TypeReason> ExplainTypes(CsvInput& input, std::span<const ColumnEvid
   for (const Named& each : named) {
     line = input.reader().Line(each.offset, offset, line);
     offset = each.offset;
-    reasons[each.column].text =
-        absl::StrCat("line ", line, " has ", Quoted(input.reader().FieldText(offset)));
+    const TextParts& parts = input.reader().parts();
+    const std::string file = parts == nullptr ? "" : " of " + PartAt(parts, offset).name;
+    TypeReason& reason = reasons[each.column];
+    (each.missing ? reason.missing : reason.text) =
+        absl::StrCat("line ", line, file, " has ", Quoted(input.reader().FieldText(offset)));
   }
   return reasons;
 }

@@ -130,8 +130,14 @@ bool Settled(const Shape& shape) {
 
 class JsonInference::Impl {
  public:
-  Impl(const RecordLimits& limits, std::set<std::string> given, Compatibility compatibility)
-      : limits_(limits), given_(std::move(given)), compatibility_(compatibility) {}
+  Impl(const RecordLimits& limits, std::map<std::string, TextType> given,
+       Compatibility compatibility, std::set<std::string, std::less<>> columns)
+      : limits_(limits),
+        given_(std::move(given)),
+        compatibility_(compatibility),
+        columns_(std::move(columns)),
+        takes_json_(std::any_of(given_.begin(), given_.end(),
+                                [](const auto& each) { return each.second.json; })) {}
 
   absl::Status Add(std::string_view json, uint64_t line) {
     line_ = line;
@@ -195,6 +201,11 @@ class JsonInference::Impl {
       CFILE_RETURN_IF_INVALID_JSON(std::move(item).get(field));
       std::string_view name;
       CFILE_RETURN_IF_INVALID_JSON(field.unescaped_key().get(name));
+      if (&shape == &root_ && !columns_.empty() && !columns_.contains(name)) {
+        std::string_view text;
+        CFILE_RETURN_IF_INVALID_JSON(ReadJson(field.value(), text));
+        continue;
+      }
       const auto found = shape.numbers.find(name);
       const size_t number = found != shape.numbers.end() ? found->second : shape.fields.size();
       if (number == shape.fields.size()) {
@@ -229,6 +240,12 @@ class JsonInference::Impl {
       return absl::OkStatus();
     }
     ++shape.count;
+    if (const TextType* given = takes_json_ ? Given() : nullptr; given != nullptr && given->json) {
+      std::string_view text;
+      CFILE_RETURN_IF_INVALID_JSON(ReadJson(value, text));
+      if (!shape.type.has_value()) Note(shape, text);
+      return absl::OkStatus();
+    }
     switch (type) {
       case ondemand::json_type::object: {
         CFILE_RETURN_IF_ERROR(See(shape, kObject));
@@ -331,33 +348,37 @@ class JsonInference::Impl {
       const bool numbers = other >= kInteger && kind >= kInteger;
       if (other == kind || numbers || shape.first_line[other] == 0) continue;
       const bool nested = kind == kObject || kind == kArray || other == kObject || other == kArray;
-      if (!nested && IsGiven()) continue;
+      if (!nested && Given() != nullptr) continue;
       return Conflict(kKindNames[kind], kKindNames[other], shape.first_line[other], !nested);
     }
-    if (shape.Saw(kFraction) && shape.first_wide != 0 && !IsGiven()) {
+    if (shape.Saw(kFraction) && shape.first_wide != 0 && Given() == nullptr) {
       return Conflict("fractions", "an integer above 2^53", shape.first_wide, true);
     }
     return absl::OkStatus();
   }
 
-  // True if users give the type of the current field.
-  bool IsGiven() const {
+  // The type that users give the current field; null: none.
+  const TextType* Given() const {
     std::string path;
     for (const Shape* shape : path_)
       path += shape->name.empty() ? ".list.element" : (path.empty() ? "" : ".") + shape->name;
-    return given_.contains(path);
+    const auto found = given_.find(path);
+    return found == given_.end() ? nullptr : &found->second;
   }
 
   // `line`: of the first value of the kind `other`. `are_leaves`: a string holds both kinds.
   absl::Status Conflict(std::string_view kind, std::string_view other, uint64_t line,
                         bool are_leaves) const {
     return Error(StrCat(kind, " here and ", other, " in line ", line, ", which no type holds",
-                        are_leaves ? "; --type or --schema says which type to use" : ""));
+                        are_leaves ? "; --type or --schema says which type to use"
+                                   : "; --type PATH=json keeps the text of the values"));
   }
 
   const RecordLimits limits_;
-  const std::set<std::string> given_;
+  const std::map<std::string, TextType> given_;
   const Compatibility compatibility_;
+  const std::set<std::string, std::less<>> columns_;
+  const bool takes_json_;  // a type of given_ is json
   ondemand::parser parser_;
   Shape root_;
   size_t num_shapes_ = 0;
@@ -365,9 +386,10 @@ class JsonInference::Impl {
   std::vector<const Shape*> path_;
 };
 
-JsonInference::JsonInference(const RecordLimits& limits, std::set<std::string> given,
-                             Compatibility compatibility)
-    : impl_(std::make_unique<Impl>(limits, std::move(given), compatibility)) {}
+JsonInference::JsonInference(const RecordLimits& limits, std::map<std::string, TextType> given,
+                             Compatibility compatibility,
+                             std::set<std::string, std::less<>> columns)
+    : impl_(std::make_unique<Impl>(limits, std::move(given), compatibility, std::move(columns))) {}
 JsonInference::~JsonInference() = default;
 
 absl::Status JsonInference::Add(std::string_view json, uint64_t line) {

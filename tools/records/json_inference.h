@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -13,6 +15,7 @@
 #include "cfile/options.h"
 #include "cfile/record_schema.h"
 #include "tools/records/type_inference.h"
+#include "tools/time_format.h"
 
 namespace cfile::tools {
 
@@ -41,11 +44,15 @@ struct JsonLeaf {
 // Thread-compatible. Memory grows with the schema, not with the records.
 class JsonInference {
  public:
-  // `limits`: the limits of the schema. `given`: the paths of leaves whose types users give. Such a
-  // leaf may have values of several kinds, and its type in the schema has no meaning.
+  // `limits`: the limits of the schema. `given`: the types of leaves that users give, by path. Such a
+  // leaf may have values of several kinds, also objects and arrays if TextType::json is set, and its
+  // type in the schema has no meaning. `columns`: the fields of a record; others are left out. Empty:
+  // all.
   // `compatibility`: see TypeInference::Type.
-  explicit JsonInference(const RecordLimits& limits = {}, std::set<std::string> given = {},
-                         Compatibility compatibility = Compatibility::kNone);
+  explicit JsonInference(const RecordLimits& limits = {},
+                         std::map<std::string, TextType> given = {},
+                         Compatibility compatibility = Compatibility::kNone,
+                         std::set<std::string, std::less<>> columns = {});
   ~JsonInference();
 
   // Adds a record. `line` is its line, for messages. Precondition: kJsonPadding bytes after `json`

@@ -55,6 +55,7 @@ absl::Status JsonLines::Begin() {
     begin_ += kByteOrderMark.size();
   }
   begun_ = true;
+  if (!at_.empty()) return FindArray();
   // Blank lines before the first record still count when the file is read line by line.
   for (size_t at = begin_; !is_array_; ++at) {
     if (at == end_) {
@@ -73,6 +74,45 @@ absl::Status JsonLines::Begin() {
   return absl::OkStatus();
 }
 
+absl::Status JsonLines::FindArray() {
+  std::string path;
+  for (const std::string& name : at_) {
+    CFILE_ASSIGN_OR_RETURN(char next, SkipBlanks());
+    if (next != '{') return Wrong(StrCat("no object at ", path.empty() ? "/" : path));
+    path = StrCat(path, "/", name);
+    for (bool found = false; !found;) {
+      ++begin_;
+      CFILE_ASSIGN_OR_RETURN(next, SkipBlanks());
+      if (next != '"') return Wrong(StrCat("there is no ", path));
+      CFILE_ASSIGN_OR_RETURN(const size_t size, ElementSize());
+      const std::string_view key(buffer_.data() + begin_, size);
+      found = key.substr(1, key.rfind('"') - 1) == name;
+      begin_ += size;
+      CFILE_ASSIGN_OR_RETURN(next, SkipBlanks());
+      if (next != ':') return Wrong("invalid JSON: a colon is missing");
+      ++begin_;
+      CFILE_ASSIGN_OR_RETURN(next, SkipBlanks());
+      if (found) break;
+      CFILE_ASSIGN_OR_RETURN(const size_t skipped, ElementSize());
+      const std::string_view value(buffer_.data() + begin_, skipped);
+      next_line_ += static_cast<uint64_t>(std::count(value.begin(), value.end(), '\n'));
+      begin_ += skipped;
+      CFILE_ASSIGN_OR_RETURN(next, SkipBlanks());
+      if (next != ',') return Wrong(StrCat("there is no ", path));
+    }
+  }
+  CFILE_ASSIGN_OR_RETURN(const char next, SkipBlanks());
+  if (next != '[') return Wrong(StrCat("no array at ", path));
+  ++begin_;
+  is_array_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status JsonLines::Wrong(std::string_view what) {
+  line_number_ = next_line_;
+  return Error(absl::InvalidArgumentError(absl::string_view(what.data(), what.size())));
+}
+
 absl::StatusOr<char> JsonLines::SkipBlanks() {
   while (true) {
     for (; begin_ != end_; ++begin_) {
@@ -86,15 +126,14 @@ absl::StatusOr<char> JsonLines::SkipBlanks() {
 
 absl::StatusOr<std::optional<std::string_view>> JsonLines::NextElement() {
   CFILE_ASSIGN_OR_RETURN(char next, SkipBlanks());
-  const auto wrong = [&](std::string_view what) {
-    line_number_ = next_line_;
-    return Error(absl::InvalidArgumentError(StrCat("invalid JSON: ", what)));
-  };
+  const auto wrong = [&](std::string_view what) { return Wrong(StrCat("invalid JSON: ", what)); };
   if (next == ']') {
     ++begin_;
     CFILE_ASSIGN_OR_RETURN(next, SkipBlanks());
-    if (begin_ != end_) return wrong("something follows the array");
+    if (begin_ != end_ && at_.empty()) return wrong("something follows the array");
     is_array_ = false;  // further calls find no line
+    begin_ = end_;
+    offset_ = size();
     return std::nullopt;
   }
   if (!is_first_) {
@@ -135,7 +174,7 @@ absl::StatusOr<size_t> JsonLines::ElementSize() {
     } else if (c == '}' || c == ']') {
       if (depth == 0) return size;  // the end of the array, after an element that is no object
       if (--depth == 0) return size + 1;
-    } else if (c == ',' && depth == 0) {
+    } else if ((c == ',' || c == ':') && depth == 0) {
       return size;
     }
   }

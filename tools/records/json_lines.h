@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -23,7 +24,10 @@ inline constexpr size_t kJsonPadding = 64;
 // Thread-compatible. Memory: about 1 MiB plus twice the longest record.
 class JsonLines {
  public:
-  explicit JsonLines(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
+  // `at`: the names of the fields that lead to the array of the records, for example {"results"} for
+  // {"results": [...]}. Empty: the file consists of the records.
+  explicit JsonLines(std::shared_ptr<const Source> source, std::vector<std::string> at = {})
+      : source_(std::move(source)), at_(std::move(at)) {}
 
   // The next record, without its line end, valid until the next call; nullopt after the last one.
   // kInvalidArgument, with the line: an array is not closed, or a comma is missing or superfluous.
@@ -53,10 +57,14 @@ class JsonLines {
   absl::StatusOr<std::optional<std::string_view>> NextElement();
   // Skips blanks, and counts the lines in them. Returns the next character; 0 at the end.
   absl::StatusOr<char> SkipBlanks();
-  // Returns the size of the element at begin_.
+  // Moves to the array that at_ names.
+  absl::Status FindArray();
+  absl::Status Wrong(std::string_view what);
+  // Returns the size of the element at begin_, or of the key of a field.
   absl::StatusOr<size_t> ElementSize();
 
   std::shared_ptr<const Source> source_;
+  const std::vector<std::string> at_;
   std::string buffer_;  // [begin_, end_): bytes that were read but not returned yet
   size_t begin_ = 0;
   size_t end_ = 0;

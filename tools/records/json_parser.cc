@@ -111,6 +111,7 @@ class JsonParser::Impl {
   Impl(const RecordSchema& schema, const JsonParserOptions& options)
       : schema_(schema),
         compatibility_(options.compatibility),
+        columns_(options.columns),
         fields_(schema.nodes().size()),
         seen_in_(schema.nodes().size()) {
     for (size_t i = 0; i < schema_.nodes().size(); ++i) {
@@ -160,6 +161,11 @@ class JsonParser::Impl {
         std::string_view name;
         CFILE_RETURN_IF_INVALID_JSON(field.unescaped_key().get(name));
         const auto found = fields_[node].find(name);
+        if (node == 0 && !columns_.empty() && !columns_.contains(name)) {
+          std::string_view text;
+          CFILE_RETURN_IF_INVALID_JSON(ReadJson(field.value(), text));
+          continue;
+        }
         if (found == fields_[node].end()) {
           return UnfitRows(ErrorIn(node, StrCat("the schema has no field ", Quoted(name))));
         }
@@ -268,6 +274,11 @@ class JsonParser::Impl {
   template <typename T>
   absl::Status Leaf(size_t node, ondemand::value& value, ondemand::json_type type) {
     Node& leaf = nodes_[node];
+    if (leaf.type.json) {
+      std::string_view text;
+      CFILE_RETURN_IF_INVALID_JSON(ReadJson(value, text));
+      return Value(node, FromText<T>(node, text));
+    }
     if (type == ondemand::json_type::string) {
       if (!leaf.takes_strings) return Wrong(node, schema_.node(node).type.ToString(), type);
       std::string_view text;
@@ -351,6 +362,7 @@ class JsonParser::Impl {
 
   const RecordSchema schema_;
   const Compatibility compatibility_;
+  const std::set<std::string, std::less<>> columns_;
   std::vector<Node> nodes_;
   std::vector<std::unordered_map<std::string_view, size_t>> fields_;  // by group: node of each name
   uint64_t objects_ = 0;           // number of group objects so far, over all records

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -52,9 +53,13 @@ struct JsonParserOptions {
   std::map<std::string, TextType> given = {};
   // With kFoundInSome: the paths of the leaves that had no values (JsonLeaf::has_values).
   std::set<std::string> without_values = {};
-  // The one of JsonInference.
+  // Those of JsonInference.
   Compatibility compatibility = Compatibility::kNone;
+  std::set<std::string, std::less<>> columns = {};
 };
+
+// True if `json` is a JSON object.
+bool IsJsonObject(std::string_view json);
 
 // Parses records of one schema, one after another. Thread-compatible.
 class JsonParser {

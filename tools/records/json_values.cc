@@ -98,6 +98,11 @@ absl::Status InvalidJson(simdjson::error_code error) {
   return absl::InvalidArgumentError(StrCat("invalid JSON: ", what));
 }
 
+bool IsJsonObject(std::string_view json) {
+  simdjson::dom::parser parser;
+  return parser.parse(json.data(), json.size()).is_object();
+}
+
 absl::Status OpenRecord(std::string_view json, ondemand::parser& parser,
                         ondemand::document& document, ondemand::object& object) {
   CFILE_RETURN_IF_INVALID_JSON(
@@ -135,6 +140,27 @@ simdjson::error_code ReadNull(ondemand::value& value) {
 simdjson::error_code ReadNumber(ondemand::value& value, std::string_view& token) {
   token = TokenOf(value);
   return IsNumber(token) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
+}
+
+simdjson::error_code ReadJson(ondemand::value& value, std::string_view& text) {
+  ondemand::json_type type;
+  if (const auto error = value.type().get(type); error != simdjson::SUCCESS) return error;
+  simdjson::error_code error = simdjson::SUCCESS;
+  if (type == ondemand::json_type::object) {
+    ondemand::object object;
+    error = value.get_object().get(object);
+    if (error == simdjson::SUCCESS) error = object.raw_json().get(text);
+  } else if (type == ondemand::json_type::array) {
+    ondemand::array array;
+    error = value.get_array().get(array);
+    if (error == simdjson::SUCCESS) error = array.raw_json().get(text);
+  } else {
+    text = TokenOf(value);
+  }
+  if (error != simdjson::SUCCESS) return error;
+  // The on-demand interface has only found the brackets.
+  simdjson::dom::parser parser;
+  return parser.parse(text.data(), text.size()).error();
 }
 
 bool IsIntegerToken(std::string_view token) {

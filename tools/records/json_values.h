@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "cfile/status.h"
 #include "tools/records/json_lines.h"
+#include "tools/records/json_parser.h"
 
 namespace cfile::tools {
 
@@ -39,6 +40,9 @@ simdjson::error_code ReadString(ondemand::value& value, std::string_view& text);
 simdjson::error_code ReadNull(ondemand::value& value);
 // `token` becomes the characters of the number. NUMBER_ERROR: they are not a valid JSON number.
 simdjson::error_code ReadNumber(ondemand::value& value, std::string_view& token);
+
+// `text` becomes the JSON text of a value of any kind, which is checked completely.
+simdjson::error_code ReadJson(ondemand::value& value, std::string_view& text);
 
 // True if a number has no fraction and no exponent. False for -0, whose sign an integer loses.
 bool IsIntegerToken(std::string_view token);

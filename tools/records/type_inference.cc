@@ -9,6 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "tools/parse_number.h"
+#include "tools/time_format.h"
 #include "tools/value_meaning.h"
 #include "tools/value_text.h"
 
@@ -23,7 +24,17 @@ bool ParsesTimestamp(std::string_view text, TimeUnit unit, bool zoned) {
 
 }  // namespace
 
+bool IsMissingText(std::string_view text) {
+  if (text.empty()) return false;
+  const char first = text.front();
+  if (first != 'N' && first != 'n' && first != '-' && first != ' ' && first != '\t') return false;
+  text = Trimmed(text);
+  return text.empty() || text == "NA" || text == "N/A" || text == "null" || text == "NULL" ||
+         text == "-";
+}
+
 uint32_t TypeInference::Classify(std::string_view text) {
+  text = Trimmed(text);
   if (text.empty()) return kText;
   switch (text.front()) {
     case 't':
@@ -129,7 +140,7 @@ TypeInference TypeInference::Of(const ColumnType& type) {
 std::optional<TypeInference::Cause> TypeInference::FindCause(Compatibility compatibility) const {
   std::vector<size_t> kinds;  // that were seen, in the order of their first values
   for (size_t kind = 0; kind < kKinds; ++kind) {
-    if ((seen_ & 1U << kind) != 0) kinds.push_back(kind);
+    if ((seen_ & ~kMissing & 1U << kind) != 0) kinds.push_back(kind);
   }
   if (kinds.empty()) return std::nullopt;
   std::stable_sort(kinds.begin(), kinds.end(),
@@ -161,6 +172,7 @@ std::optional<TypeInference::Cause> TypeInference::FindCause(Compatibility compa
 
 ColumnType TypeInference::TypeOf(uint32_t seen, Compatibility compatibility) {
   const bool kudu = compatibility == Compatibility::kKudu;
+  seen &= ~kMissing;
   const auto only = [seen](uint32_t kinds) { return (seen & ~kinds) == 0; };
   const auto any = [seen](uint32_t kinds) { return (seen & kinds) != 0; };
   if (seen == 0 || any(kText)) return ColumnType::String();

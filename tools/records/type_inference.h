@@ -16,11 +16,16 @@ namespace cfile::tools {
 struct TypeReason {
   std::string text;         // `line 7 has "NA"`, "all values", "--type", ...
   bool is_notable = false;  // the values before that line have another type, or null_text is set
+  std::string missing;  // where the first text is that was taken as missing; empty: there is none
   // Not empty: the type is string only because of unquoted fields with this text. If it meant null,
   // the type would be `type_without`.
   std::string null_text;
   std::string type_without;
 };
+
+// True if `text`, without quotes in CSV, stands for a missing value among numbers: blanks, -, NA, N/A,
+// null or NULL.
+bool IsMissingText(std::string_view text);
 
 // Add each value that is not null, then call Type. The result is the first of these types that
 // represents all values exactly; only the spelling of a value may be lost.
@@ -34,14 +39,18 @@ struct TypeReason {
 //   timestamp(us)       the same without a zone
 //   timestamp(ns,...)   if a fraction has more than 6 digits
 //   string              any other values, and no values at all
+//
+// Numbers, times and bools may have blanks around them. Texts that are missing (has_missing) do not
+// change the type; if it is not string, they are nulls.
 class TypeInference {
  public:
   // `offset` is the place of the value in the file; the values are added in the order of their
-  // offsets. `lasting`: `text` stays valid as long as this object and its copies.
+  // offsets. `lasting`: `text` has no quotes and may be missing (IsMissingText). It stays valid as
+  // long as this object and its copies.
   // Returns false if the type is surely the same as before.
   bool Add(std::string_view text, uint64_t offset, bool lasting) {
     if (has_texts_ || (lasting && !text_.empty() && text == text_)) return false;
-    const uint32_t kinds = Classify(text);
+    const uint32_t kinds = lasting && IsMissingText(text) ? kMissing : Classify(text);
     if ((kinds & (kText | ~seen_)) == 0) return false;
     Note(kinds, text, offset, lasting);
     return true;
@@ -59,6 +68,10 @@ class TypeInference {
 
   // The type of JSON strings: a date or a timestamp if Type returns one, otherwise string.
   ColumnType TypeOfStrings(Compatibility compatibility) const;
+
+  // True if a text IsMissingText; where the first one is.
+  bool has_missing() const { return (seen_ & kMissing) != 0; }
+  uint64_t first_missing() const { return first_offsets_[12]; }
 
   // Says why the type is not another one.
   struct Cause {
@@ -83,12 +96,13 @@ class TypeInference {
     kNotANumber = 1 << 5,  // nan, inf
     kBool = 1 << 6,
     kDate = 1 << 7,
-    kZoned = 1 << 8,        // a timestamp with Z or an offset
-    kLocal = 1 << 9,        // a timestamp without a zone
-    kNanos = 1 << 10,       // a timestamp that needs nanoseconds
-    kBeyondNanos = 1 << 11  // a timestamp outside the range of nanoseconds in 64 bits
+    kZoned = 1 << 8,         // a timestamp with Z or an offset
+    kLocal = 1 << 9,         // a timestamp without a zone
+    kNanos = 1 << 10,        // a timestamp that needs nanoseconds
+    kBeyondNanos = 1 << 11,  // a timestamp outside the range of nanoseconds in 64 bits
+    kMissing = 1 << 12       // IsMissingText
   };
-  static constexpr size_t kKinds = 12;
+  static constexpr size_t kKinds = 13;
 
   static uint32_t Classify(std::string_view text);
   static uint32_t ClassifyNumber(std::string_view text);
