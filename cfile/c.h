@@ -201,7 +201,12 @@ enum {  // tests of a column
   CFILE_IN = 7,       // any number of values
   CFILE_HAS_PREFIX = 8,
   CFILE_IS_NULL = 9,  // no value
-  CFILE_IS_NOT_NULL = 10
+  CFILE_IS_NOT_NULL = 10,
+  // Strings only.
+  CFILE_LIKE = 11,      // a pattern with % and _, and maybe a second value: the escape character
+  CFILE_ILIKE = 12,     // as CFILE_LIKE, without regard to case
+  CFILE_CONTAINS = 13,  // also bytes
+  CFILE_MATCHES = 14    // a regular expression of RE2
 };
 
 // Makes a test of the column with this name. The column of a file is named "value".
@@ -210,6 +215,9 @@ enum {  // tests of a column
 // The scan checks whether the column exists and whether the values fit the column.
 cfile_code cfile_filter_test(const char* column, int32_t test, const cfile_value* values,
                              size_t num_values, cfile_filter** filter);
+// Makes a comparison of two columns of the same type. `test`: CFILE_EQUAL to CFILE_GREATER_OR_EQUAL.
+cfile_code cfile_filter_columns(const char* column, int32_t test, const char* other_column,
+                                cfile_filter** filter);
 // Make a filter from other filters. The operands are copied. The caller still frees the operands.
 cfile_code cfile_filter_and(const cfile_filter* const* operands, size_t num_operands,
                             cfile_filter** filter);

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -59,7 +60,8 @@ class Literal {
   Variant value_;
 };
 
-// A condition on a row: a test of one column, or a combination of conditions. A plain value.
+// A condition on a row: a test of one column, a comparison of two columns, or a combination of
+// conditions. A plain value.
 //
 // A condition is true, false or unknown, as in SQL.
 // A test of a null is unknown, except IsNull and IsNotNull.
@@ -77,8 +79,8 @@ class Filter {
 
   // A filter that is true for all rows: And without conditions.
   Filter() = default;
-  // A test of a column. `literals`: two for kBetween, any number for kIn, none for kIsNull and
-  // kIsNotNull, otherwise one.
+  // A test of a column. `literals`: two for kBetween, one or two for kLike and kILike (see Like), any
+  // number for kIn, none for kIsNull and kIsNotNull, otherwise one.
   Filter(std::string column, PredicateKind test, std::vector<Literal> literals)
       : kind_(Kind::kColumn),
         column_(std::move(column)),
@@ -98,17 +100,21 @@ class Filter {
   const std::string& column() const { return column_; }
   PredicateKind test() const { return test_; }
   const std::vector<Literal>& literals() const { return literals_; }
+  // The column that column() is compared with; nullopt if it is compared with literals().
+  const std::optional<std::string>& other_column() const { return other_column_; }
 
   // For the other kinds.
   const std::vector<Filter>& operands() const { return operands_; }
 
   friend bool operator==(const Filter&, const Filter&) = default;
+  friend Filter CompareColumns(std::string, PredicateKind, std::string);
 
  private:
   Kind kind_ = Kind::kAnd;
   std::string column_;
   PredicateKind test_ = PredicateKind::kIsNotNull;
   std::vector<Literal> literals_;
+  std::optional<std::string> other_column_;
   std::vector<Filter> operands_;
 };
 
@@ -141,6 +147,31 @@ inline Filter In(std::string column, std::vector<Literal> values) {
 // Strings and bytes only: the value begins with `prefix`.
 inline Filter HasPrefix(std::string column, std::string_view prefix) {
   return {std::move(column), PredicateKind::kHasPrefix, {prefix}};
+}
+// Strings only: all of the value matches `pattern`, in which % stands for any characters and _ for
+// one. After `escape`, which is one byte or empty, both stand for themselves.
+inline Filter Like(std::string column, std::string_view pattern, std::string_view escape = "") {
+  return {std::move(column), PredicateKind::kLike, {pattern, escape}};
+}
+// Like, but upper and lower case are the same. Letters outside ASCII in a pattern need RE2.
+inline Filter ILike(std::string column, std::string_view pattern, std::string_view escape = "") {
+  return {std::move(column), PredicateKind::kILike, {pattern, escape}};
+}
+// Strings and bytes only: `text` is a part of the value.
+inline Filter Contains(std::string column, std::string_view text) {
+  return {std::move(column), PredicateKind::kContains, {text}};
+}
+// Strings only: a part of the value matches a regular expression of RE2. The scan answers
+// kUnimplemented if the library was built without RE2.
+inline Filter Matches(std::string column, std::string_view expression) {
+  return {std::move(column), PredicateKind::kMatches, {expression}};
+}
+// Compares two columns of the same type: CompareColumns("arrived", PredicateKind::kGreater, "due").
+// `test`: kEqual to kGreaterOrEqual.
+inline Filter CompareColumns(std::string column, PredicateKind test, std::string other_column) {
+  Filter filter(std::move(column), test, {});
+  filter.other_column_ = std::move(other_column);
+  return filter;
 }
 inline Filter IsNull(std::string column) { return {std::move(column), PredicateKind::kIsNull, {}}; }
 inline Filter IsNotNull(std::string column) {

@@ -27,6 +27,11 @@ enum class PredicateKind : uint8_t {
   kHasPrefix,
   kIsNull,
   kIsNotNull,
+  // For filters (cfile/filter.h) on strings and bytes; no Predicate has these kinds.
+  kLike,
+  kILike,
+  kContains,
+  kMatches,
 };
 
 // A condition on one value. A plain value that owns its constants, including the bytes of strings.

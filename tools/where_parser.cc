@@ -15,6 +15,9 @@ namespace {
 using Kind = Condition::Kind;
 
 constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kExpectedTest =
+    "one of = != < <= > >= ~ !~ NOT BETWEEN IN LIKE ILIKE BEGINS CONTAINS IS (write a column whose "
+    "name has blanks in double quotes)";
 constexpr std::string_view kExpectedEnd =
     "AND, OR or the end; write text with keywords, quotes or signs in single quotes";
 // Parentheses and NOT may be nested so deep.
@@ -65,8 +68,8 @@ struct Token {
            absl::EqualsIgnoreCase(text, absl::string_view(word.data(), word.size()));
   }
   bool IsKeyword() const {
-    constexpr std::array kKeywords = {"AND",  "OR", "NOT",     "IS",    "NULL",
-                                      "LIKE", "IN", "BETWEEN", "BEGINS"};
+    constexpr std::array kKeywords = {"AND",   "OR", "NOT",     "IS",     "NULL",     "LIKE",
+                                      "ILIKE", "IN", "BETWEEN", "BEGINS", "CONTAINS", "ESCAPE"};
     return std::any_of(kKeywords.begin(), kKeywords.end(),
                        [&](const char* keyword) { return IsWord(keyword); });
   }
@@ -158,13 +161,18 @@ class Parser {
       ++token_.end;
     }
     token_.text = where_.substr(begin, token_.end - begin);
+    for (const auto& [sign, word] : {std::pair("&&", "AND"), std::pair("||", "OR")}) {
+      if (token_.text.find(sign) != std::string::npos)
+        return Error(absl::StrCat("write ", word, " instead of ", sign,
+                                  ", or all of the value in single quotes"));
+    }
     return absl::OkStatus();
   }
 
   // Length in bytes of the symbol at `offset`; 0 if there is none.
   size_t SymbolSize(size_t offset) const {
-    constexpr std::array<std::string_view, 11> kSymbols = {"==", "!=", "<>", "<=", ">=", "=",
-                                                           "<",  ">",  "(",  ")",  ","};
+    constexpr std::array<std::string_view, 13> kSymbols = {"==", "!=", "!~", "<>", "<=", ">=", "=",
+                                                           "<",  ">",  "~",  "(",  ")",  ","};
     for (const std::string_view symbol : kSymbols) {
       if (where_.substr(offset).starts_with(symbol)) return symbol.size();
     }
@@ -182,12 +190,18 @@ class Parser {
     }
     condition.column = token_.text;
     if (absl::Status status = Advance(); !status.ok()) return status;
-    const bool negated = token_.IsWord("NOT");
-    if (negated) {
+    condition.kind_offset = token_.offset;
+    if (token_.kind == Token::Kind::kEnd || token_.Is(")") || token_.IsWord("AND") ||
+        token_.IsWord("OR")) {
+      return parsed;  // a column of true and false
+    }
+    const bool negated_word = token_.IsWord("NOT");
+    if (negated_word) {
       if (absl::Status status = Advance(); !status.ok()) return status;
     }
+    const bool negated = negated_word || token_.Is("!~");
     condition.kind_offset = token_.offset;
-    if (absl::Status status = ParseTest(negated, condition); !status.ok()) return status;
+    if (absl::Status status = ParseTest(negated_word, condition); !status.ok()) return status;
     return negated ? Negated(std::move(parsed)) : parsed;
   }
 
@@ -195,20 +209,21 @@ class Parser {
   absl::Status ParseTest(bool negated, Condition& condition) {
     const Token relation = token_;
     const std::optional<Kind> compared = Comparison(relation);
-    const bool like = relation.IsWord("LIKE");
-    const bool word =
-        like || relation.IsWord("BETWEEN") || relation.IsWord("IN") || relation.IsWord("BEGINS");
-    if (negated && !word) return Expected("BETWEEN, IN, LIKE or BEGINS after NOT");
-    if (!compared && !word && !relation.IsWord("IS")) {
-      return Expected(
-          "one of = != < <= > >= NOT BETWEEN IN LIKE BEGINS IS (write a column whose name has "
-          "blanks in double quotes)");
-    }
+    const bool word = relation.IsWord("BETWEEN") || relation.IsWord("IN") ||
+                      (compared && relation.kind == Token::Kind::kWord);
+    if (relation.Is("==")) return Error("write = instead of ==");
+    if (negated && !word) return Expected("BETWEEN, IN, LIKE, ILIKE, BEGINS or CONTAINS after NOT");
+    if (!compared && !word && !relation.IsWord("IS")) return Expected(kExpectedTest);
     if (absl::Status status = Advance(); !status.ok()) return status;
-    if (compared || like) {
-      condition.kind = compared.value_or(Kind::kHasPrefix);
-      absl::Status status = ParseValue(condition);
-      return status.ok() && like ? MakePrefix(condition.values[0]) : status;
+    if (compared) {
+      condition.kind = *compared;
+      if (absl::Status status = ParseValue(condition, *compared <= Kind::kGreaterOrEqual);
+          !status.ok() || !token_.IsWord("ESCAPE") ||
+          (*compared != Kind::kLike && *compared != Kind::kILike)) {
+        return status;
+      }
+      if (absl::Status status = Advance(); !status.ok()) return status;
+      return ParseValue(condition);
     }
     if (relation.IsWord("BETWEEN")) return ParseBetween(condition);
     return relation.IsWord("IN") ? ParseIn(condition) : ParseIs(condition);
@@ -216,13 +231,17 @@ class Parser {
 
   // The kind of an operator that is followed by one value; nullopt for other tokens.
   static std::optional<Kind> Comparison(const Token& token) {
-    if (token.Is("=") || token.Is("==")) return Kind::kEqual;
+    if (token.Is("=")) return Kind::kEqual;
     if (token.Is("!=") || token.Is("<>")) return Kind::kNotEqual;
     if (token.Is("<")) return Kind::kLess;
     if (token.Is("<=")) return Kind::kLessOrEqual;
     if (token.Is(">")) return Kind::kGreater;
     if (token.Is(">=")) return Kind::kGreaterOrEqual;
+    if (token.Is("~") || token.Is("!~")) return Kind::kMatches;
     if (token.IsWord("BEGINS")) return Kind::kHasPrefix;
+    if (token.IsWord("LIKE")) return Kind::kLike;
+    if (token.IsWord("ILIKE")) return Kind::kILike;
+    if (token.IsWord("CONTAINS")) return Kind::kContains;
     return std::nullopt;
   }
 
@@ -254,9 +273,16 @@ class Parser {
     return Advance();
   }
 
-  // Takes a quoted text, or all words up to AND, OR or a token that is not a word.
-  absl::Status ParseValue(Condition& condition) {
+  // Takes a quoted text, or all words up to AND, OR or a token that is not a word. `or_column`: also
+  // a name in double quotes.
+  absl::Status ParseValue(Condition& condition, bool or_column = false) {
+    using Form = Condition::Value::Form;
     Condition::Value value{.text = token_.text, .offset = token_.offset};
+    if (token_.kind == Token::Kind::kName && or_column) {
+      value.form = Form::kName;
+      condition.values.push_back(std::move(value));
+      return Advance();
+    }
     if (token_.kind == Token::Kind::kName) {
       return Error("expected a value; write values in single quotes, columns in double quotes");
     }
@@ -276,7 +302,10 @@ class Parser {
     bool keyword = token_.IsKeyword();
     size_t end = token_.end;
     if (absl::Status status = Advance(); !status.ok()) return status;
-    while (token_.kind == Token::Kind::kWord && !token_.IsWord("AND") && !token_.IsWord("OR")) {
+    value.form = Form::kWord;
+    while (token_.kind == Token::Kind::kWord && !token_.IsWord("AND") && !token_.IsWord("OR") &&
+           !token_.IsWord("ESCAPE")) {
+      value.form = Form::kWords;
       if (keyword || token_.IsKeyword()) {
         return Expected(kExpectedEnd);
       }
@@ -285,18 +314,6 @@ class Parser {
     }
     value.text = where_.substr(value.offset, end - value.offset);
     condition.values.push_back(std::move(value));
-    return absl::OkStatus();
-  }
-
-  // Replaces a pattern of LIKE by its prefix. Error: the pattern is not PREFIX%.
-  absl::Status MakePrefix(Condition::Value& pattern) const {
-    const size_t wildcard = pattern.text.find_first_of("%_");
-    if (wildcard == std::string::npos || pattern.text[wildcard] != '%' ||
-        wildcard + 1 != pattern.text.size()) {
-      return WhereError(where_, pattern.offset,
-                        "LIKE is only supported as 'PREFIX%', without _ or another %");
-    }
-    pattern.text.pop_back();
     return absl::OkStatus();
   }
 
@@ -335,7 +352,7 @@ absl::StatusOr<std::vector<std::string>> ParseNames(std::string_view list) {
 }
 
 std::string NameAsWritten(std::string_view name) {
-  if (!name.empty() && name.find_first_of(" \t\r\n'\"(),=<>!") == std::string_view::npos) {
+  if (!name.empty() && name.find_first_of(" \t\r\n'\"(),=<>!~&|") == std::string_view::npos) {
     return std::string(name);
   }
   std::string quoted = "\"";

@@ -4,21 +4,28 @@
 //   FILTER      ALL [OR ALL]...
 //   ALL         ONE [AND ONE]...
 //   ONE         CONDITION, NOT ONE, or (FILTER)
-//   CONDITION   COLUMN OPERATOR VALUE, where OPERATOR is one of = == != <> < <= > >=
+//   CONDITION   COLUMN OPERATOR VALUE, where OPERATOR is one of = != <> < <= > >=
+//               COLUMN OPERATOR COLUMN, where both columns have the same type
+//               COLUMN, which is a column of true and false
 //               COLUMN [NOT] BETWEEN VALUE AND VALUE
 //               COLUMN [NOT] IN (VALUE, ...)
-//               COLUMN [NOT] LIKE 'PREFIX%'
+//               COLUMN [NOT] LIKE PATTERN [ESCAPE CHARACTER], where % stands for any characters
+//               and _ for one; ILIKE is LIKE without regard to case
 //               COLUMN [NOT] BEGINS PREFIX
+//               COLUMN [NOT] CONTAINS PART
+//               COLUMN ~ EXPRESSION, a regular expression that matches a part; !~ is its contrary
 //               COLUMN IS [NOT] NULL
 //   COLUMN      a word, or any name in double quotes, in which "" stands for a quote
 //   VALUE       words, or any text in single quotes, in which '' stands for a quote
 //
-// A word is any text without blanks, without the characters ' " ( ) , = < > and without !=. Several
-// words are one value, with the blanks between them, if none is a keyword: name = New York. A column
+// A word is any text without blanks, without the characters ' " ( ) , = < > ~ and without !=. Several
+// words are one value, with the blanks between them, if none is a keyword: name = New York. But a
+// word after an OPERATOR is the column with this name, if there is one. A column before an OPERATOR
 // whose name is not is written in double quotes, unless = or another sign follows.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +42,7 @@ struct Condition {
   struct Value {
     std::string text;
     size_t offset;  // in bytes from the start of the parsed text
+    enum class Form : uint8_t { kText, kWord, kWords, kName } form = Form::kText;
   };
 
   std::string column;
@@ -42,7 +50,8 @@ struct Condition {
   Kind kind = Kind::kEqual;
   size_t kind_offset = 0;
   // Two values for kBetween (low, high), at least one for kIn, none for kIsNull and kIsNotNull, one
-  // for all other kinds.
+  // or two for kLike and kILike (pattern, escape), one for all other kinds. The value of kEqual is
+  // missing if there is only the column. A value of the form kName is a column.
   std::vector<Value> values = {};
 };
 

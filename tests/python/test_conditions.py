@@ -248,9 +248,31 @@ def test_mistakes_are_explained(opened):
         hash(col("int8"))
 
 
+def test_patterns_and_columns(tmp_path):
+    cfile.write({"name": ["abc", "a_c", "ABC", "é"], "a": [1, 2, 3, 4], "b": [4, 3, 2, 1], "c": [1.0, 2.0, 3.0, 4.0]}, tmp_path / "t")
+    opened = cfile.open(tmp_path / "t")
+
+    def rows(where):
+        return opened.scan(where)["a"].to_arrow().to_pylist()
+    assert rows(col("name").like("a%")) == [1, 2]
+    assert rows(~col("name").like("a!_%", "!")) == [1, 3, 4]
+    assert rows(col("name").ilike("A_c")) == [1, 2, 3]
+    assert rows(col("name").contains("_") | col("name").like("_")) == [2, 4]
+    assert rows(col("name").matches("^[aé]")) == [1, 2, 4]
+    assert rows(col("a") > col("b")) == [3, 4]
+    assert rows(~(col("a") > col("b"))) == [1, 2]
+    with pytest.raises(TypeError, match="cannot compare 'a'"):
+        opened.scan(col("a") == col("c"))
+    with pytest.raises(KeyError, match="no column 'd'"):
+        opened.scan(col("a") == col("d"))
+    with pytest.raises(ValueError, match="column name: the pattern ends with the escape character"):
+        opened.scan(col("name").like("!", "!")).to_arrow()
+
+
 def test_repr_is_code():
-    condition = ~((col("a") < 1) & (col("b").isin([1, 2]) | col("c").between(1, 2) | col("d").startswith("x") | col("e").is_null()))
-    again = eval(repr(condition), {name: col(name) for name in "abcde"})
+    condition = ~((col("a") < 1) & (col("b").isin([1, 2]) | col("c").between(1, 2) | col("d").startswith("x") | col("e").is_null()
+                                    | col("b").like("x%", "!") | (col("a") < col("c"))))
+    again = eval(repr(condition), {"col": col, **{name: col(name) for name in "abcde"}})
     assert repr(again) == repr(condition)
     assert condition.columns() == set("abcde")
 
@@ -268,3 +290,42 @@ def test_texts_that_are_no_conditions(text):
     from cfile.condition_text import parsed
     with pytest.raises(cfile.ArgumentError, match="expected a condition"):
         parsed(text)
+
+
+def _random_where(chance):
+    """A condition in SQL that cfile and DuckDB read alike."""
+    def word():
+        return "".join(chance.choice("abcAB_%é1") for _ in range(chance.randrange(4)))
+    tests = [lambda: f"name {chance.choice(['LIKE', 'NOT LIKE', 'ILIKE', 'NOT ILIKE'])} '{word()}{chance.choice(['', '%'])}'",
+             lambda: "name LIKE '%!%%' ESCAPE '!'", lambda: "name LIKE 'a!_%' ESCAPE '!'",
+             lambda: f"{chance.choice(['a', 'b'])} {chance.choice(['=', '!=', '<', '<=', '>', '>='])} {chance.choice(['a', 'b'])}",
+             lambda: f"a {chance.choice(['=', '<>', '<', '>='])} {chance.choice([-200, -129, 0, 3, 3.5, 127, 128, 4.009])}",
+             lambda: f"price {chance.choice(['=', '!=', '<=', '>'])} {chance.choice(['4.009', '4.00', '-0.001', '123456789.5'])}",
+             lambda: f"a BETWEEN {chance.choice([-500, -2.5, 0])} AND {chance.choice([1, 4.5, 500])}",
+             lambda: "a IN (1, 3, 200, 2.5)", lambda: "flag", lambda: "NOT flag", lambda: "name < other", lambda: "name = other",
+             lambda: "flag IS NULL", lambda: "name IS NOT NULL", lambda: "NOT name IN ('a', 'abc')"]
+    made = chance.choice(tests)()
+    for _ in range(chance.randrange(3)):
+        made = f"({made}) {chance.choice(['AND', 'OR'])} ({chance.choice(tests)()})"
+        made = f"NOT ({made})" if chance.random() < 0.4 else made
+    return made
+
+
+def test_texts_agree_with_duckdb(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    chance = random.Random(11)
+    words = ["", "a", "ab", "abc", "AbC", "b%a", "é1", "É1", "a_b", "1ab", None]
+    rows = pyarrow.table({
+        "row": pyarrow.array(range(ROWS), "int32"),
+        "name": pyarrow.array([chance.choice(words) for _ in range(ROWS)]), "other": pyarrow.array([chance.choice(words) for _ in range(ROWS)]),
+        "a": pyarrow.array([chance.choice([-128, -2, 0, 1, 3, 127, None]) for _ in range(ROWS)], "int8"),
+        "b": pyarrow.array([chance.choice([-128, 0, 2, 3, 127, None]) for _ in range(ROWS)], "int8"),
+        "flag": pyarrow.array([chance.choice([True, False, None]) for _ in range(ROWS)]),
+        "price": pyarrow.array([chance.choice([Decimal("4.00"), Decimal("4.01"), Decimal("-0.01"), Decimal("0"), None]) for _ in range(ROWS)],
+                               pyarrow.decimal128(9, 2))})
+    cfile.write(rows, tmp_path / "t")
+    opened = cfile.open(tmp_path / "t")
+    for _ in range(200):
+        where = _random_where(chance)
+        expected = [row for row, in duckdb.sql(f"SELECT row FROM rows WHERE {where} ORDER BY row").fetchall()]
+        assert opened.scan(where).to_arrow()["row"].to_pylist() == expected, where

@@ -7,14 +7,17 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "cfile/table_scan.h"
 #include "nlohmann/json.hpp"
 #include "tests/cfile/temporary_directory.h"
@@ -29,13 +32,15 @@ using testing::HasSubstr;
 
 std::string TextOf(const ParsedFilter& filter) {
   if (filter.kind == Filter::Kind::kColumn) {
-    constexpr std::array kKinds = {
-        "=", "!=", "<", "<=", ">", ">=", "between", "in", "begins", "is null", "is not null"};
+    constexpr std::array kKinds = {"=",           "!=",      "<",     "<=",       ">",
+                                   ">=",          "between", "in",    "begins",   "is null",
+                                   "is not null", "like",    "ilike", "contains", "~"};
     const Condition& condition = filter.condition;
     std::string text =
         absl::StrCat("{", condition.column, "} ", kKinds[static_cast<size_t>(condition.kind)]);
     for (const Condition::Value& value : condition.values)
-      absl::StrAppend(&text, " {", value.text, "}");
+      absl::StrAppend(&text, value.form == Condition::Value::Form::kName ? " col{" : " {",
+                      value.text, "}");
     return text;
   }
   if (filter.kind == Filter::Kind::kNot) return "not " + TextOf(filter.operands[0]);
@@ -56,7 +61,6 @@ TEST(Where, Parses) {
       {"carrier = UA", "{carrier} = {UA}"},
       {"carrier = 'UA'", "{carrier} = {UA}"},
       {"carrier='UA'", "{carrier} = {UA}"},
-      {"a==1", "{a} = {1}"},
       {"a != 1", "{a} != {1}"},
       {"a<>-1", "{a} != {-1}"},
       {"a < 1 AND b <= 2 and c > 3 And d >= 4",
@@ -64,8 +68,16 @@ TEST(Where, Parses) {
       {"a between 1 and 2 and b = 3", "({a} between {1} {2} and {b} = {3})"},
       {"a in (1,2, 'x,)' ,new york)", "{a} in {1} {2} {x,)} {new york}"},
       {"a IS NULL and b is Not null", "({a} is null and {b} is not null)"},
-      {"a like 'UA%'", "{a} begins {UA}"},
-      {"a like %", "{a} begins {}"},
+      {"a like 'UA%'", "{a} like {UA%}"},
+      {"a like %", "{a} like {%}"},
+      {"a ilike U_ and b = 1", "({a} ilike {U_} and {b} = {1})"},
+      {"a like 'x!%' escape '!' or b not like x escape !",
+       "({a} like {x!%} {!} or not {b} like {x} {!})"},
+      {"a contains x and b not contains 'y'", "({a} contains {x} and not {b} contains {y})"},
+      {"a ~ '^x' and b !~ y|z", "({a} ~ {^x} and not {b} ~ {y|z})"},
+      {"a ~x", "{a} ~ {x}"},
+      {"active and not deleted or (\"is it\")", "(({active} = and not {deleted} =) or {is it} =)"},
+      {"a > b and a > \"b c\"", "({a} > {b} and {a} > col{b c})"},
       {"a begins two\nlines", "{a} begins {two\nlines}"},
       {"a begins 'x%'", "{a} begins {x%}"},
       {"\"First Name\" = 'O''Hare'", "{First Name} = {O'Hare}"},
@@ -85,7 +97,7 @@ TEST(Where, Parses) {
       {"NOT(a = 1 OR not not b = 2)", "not ({a} = {1} or not not {b} = {2})"},
       {"a not in (1, 2) or b not between 1 and 2",
        "(not {a} in {1} {2} or not {b} between {1} {2})"},
-      {"a not like 'x%' and b not begins y", "(not {a} begins {x} and not {b} begins {y})"},
+      {"a not like 'x%' and b not begins y", "(not {a} like {x%} and not {b} begins {y})"},
       {"not \"not\" = 1 and not = 2", "(not {not} = {1} and {not} = {2})"},
   };
   for (const auto& [where, expected] : cases) EXPECT_EQ(Parsed(where), expected) << where;
@@ -95,9 +107,17 @@ TEST(Where, ErrorsSayWhere) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "expected a condition such as carrier = 'UA' (at the end)"},
       {" \n", "expected a condition"},
-      {"carrier", "IS (write a column whose name has blanks in double quotes) (at the end)"},
+      {"carrier not",
+       "expected BETWEEN, IN, LIKE, ILIKE, BEGINS or CONTAINS after NOT (at the end)"},
+      {"carrier x", "IS (write a column whose name has blanks in double quotes) (character 9"},
+      {"a == 1", "write = instead of == (character 3: \"== 1\")"},
+      {"a = 1 && b = 2",
+       "write AND instead of &&, or all of the value in single quotes (character 7"},
+      {"a=1&&b=2", "write AND instead of &&"},
+      {"a = 1 || b = 2", "write OR instead of ||"},
       {"First Name = x", "(character 7: \"Name = x\")"},
-      {"carrier ~ UA", "(character 9: \"~ UA\")"},
+      {"carrier !~", "expected a value after !~"},
+      {"carrier not ~ x", "after NOT (character 13"},
       {"carrier =",
        "expected a value after = (the empty text is '', a keyword as text is 'and') (at the end)"},
       {"carrier = and b = 1", "expected a value"},
@@ -111,12 +131,13 @@ TEST(Where, ErrorsSayWhere) {
       {"carrier = 'UA' origin = 'EWR'", "(character 16: \"origin = 'EWR'\")"},
       {"carrier = 'UA", "a quote is not closed (character 11: \"'UA\")"},
       {"\"carrier = 1", "a quote is not closed (character 1: "},
-      {"carrier = \"UA\"", "write values in single quotes, columns in double quotes (character"},
+      {"carrier in (\"UA\")", "write values in single quotes, columns in double quotes (character"},
+      {"carrier like \"UA\"", "write values in single quotes, columns in double quotes (character"},
       {"carrier = O'Hare", "a quote inside a word: write all of the value in single quotes"},
       {"a = 1 or", "expected a column (a name in double quotes, or a word) (at the end)"},
       {"or a = 1", "expected one of = != "},
-      {"a not = 1", "expected BETWEEN, IN, LIKE or BEGINS after NOT (character 7: \"= 1\")"},
-      {"a not is null", "expected BETWEEN, IN, LIKE or BEGINS after NOT"},
+      {"a not = 1", "BEGINS or CONTAINS after NOT (character 7: \"= 1\")"},
+      {"a not is null", "BEGINS or CONTAINS after NOT"},
       {"(a = 1", "expected AND, OR or ) (at the end)"},
       {"a = 1)", "expected AND, OR or the end"},
       {"()", "expected a column (a name in double quotes, or a word) (character 2: \")\")"},
@@ -131,11 +152,11 @@ TEST(Where, ErrorsSayWhere) {
       {"a in ()", "expected a value"},
       {"a in (1", "expected , or ) (at the end)"},
       {"a in (1,)", "expected a value"},
-      {"a like 'U_%'", "LIKE is only supported as 'PREFIX%'"},
-      {"a like '%U'", "LIKE is only supported as 'PREFIX%'"},
-      {"a like 'U'", "LIKE is only supported as 'PREFIX%'"},
+      {"a like x escape", "expected a value after escape"},
+      {"a = x escape y", "expected AND, OR or the end"},
       {"Z\xc3\xbcrich !", "(character 8: \"!\")"},
-      {"a\x1b[0m b", "expected one of = != < <= > >= NOT BETWEEN IN LIKE BEGINS IS"},
+      {"a\x1b[0m b",
+       "expected one of = != < <= > >= ~ !~ NOT BETWEEN IN LIKE ILIKE BEGINS CONTAINS IS"},
   };
   for (const auto& [where, expected] : cases) {
     const absl::Status status = ParseFilter(where).status();
@@ -147,11 +168,38 @@ TEST(Where, ErrorsSayWhere) {
 }
 
 TEST(Where, AnyTextIsParsedOrRefused) {
-  const std::vector<std::string> pieces = {
-      "a",    " ",    "'",        "\"",  "=",    "<", ">",  "!",  "(",
-      ")",    ",",    "in ",      "is ", "or",   "7", "%",  "_",  "like",
-      "not ", "null", "\n",       "''",  "\"\"", "B", "\\", "\"", std::string(1, 0),
-      "\xff", "and ", " between "};
+  const std::vector<std::string> pieces = {"a",
+                                           " ",
+                                           "'",
+                                           "\"",
+                                           "=",
+                                           "<",
+                                           ">",
+                                           "!",
+                                           "(",
+                                           ")",
+                                           ",",
+                                           "in ",
+                                           "is ",
+                                           "or",
+                                           "7",
+                                           "%",
+                                           "_",
+                                           "like",
+                                           "not ",
+                                           "null",
+                                           "~",
+                                           " escape ",
+                                           "\n",
+                                           "''",
+                                           "\"\"",
+                                           "B",
+                                           "\\",
+                                           "\"",
+                                           std::string(1, 0),
+                                           "\xff",
+                                           "and ",
+                                           " between "};
   std::mt19937 random(17);
   size_t accepted = 0;
   for (int i = 0; i < 200'000; ++i) {
@@ -171,7 +219,8 @@ TEST(Where, AnyTextIsParsedOrRefused) {
 TEST(Where, Names) {
   EXPECT_THAT(ParseNames("id,First Name,\"a,b\",\"\"\"x\"\"\"").value(),
               ElementsAre("id", "First Name", "a,b", "\"x\""));
-  for (const char* name : {"id", "First Name", "a,b", "\"x\"", "it's", " ", "a=b", ","}) {
+  for (const char* name :
+       {"id", "First Name", "a,b", "\"x\"", "it's", " ", "a=b", ",", "a~b", "&&"}) {
     EXPECT_THAT(ParseNames(NameAsWritten(name)).value(), ElementsAre(name));
     EXPECT_EQ(ParseFilter(NameAsWritten(name) + " is null").value().condition.column, name);
   }
@@ -354,11 +403,20 @@ TEST_F(FoundRows, ConditionsThatDoNotFit) {
   const std::pair<const char*, const char*> cases[] = {
       {"id = x", "\"x\" is not of type int64: expected an integer (character 6: \"x\")"},
       {"id = 1 and id in (2, y z)", "(character 22: \"y z)\")"},
-      {"id = 99999999999999999999", "outside"},
       {"id = ''", "\"\" is not of type int64"},
+      {"id = 1e99999", "\"1e99999\" is not of type int64"},
+      {"id",
+       "column id has type int64, so a comparison must follow, such as = or LIKE (at the end)"},
+      {"id = \"UA\"", "there is no column UA (text is written in single quotes); there are id"},
+      {"id = score", "only columns of one type can be compared, but id has type int64, score has"},
+      {"id < \"First Name\"", "only columns of one type"},
+      {"id contains 7", "values of type int64 are no text"},
+      {"\"First Name\" like x escape '!!'", "the escape character must be one character of ASCII"},
+      {"\"First Name\" like 'x!' escape !", "the pattern ends with the escape character"},
+      {"\"First Name\" ~ '(x'", "missing ): (x"},
       {"score > nan", "nan cannot be compared (character 9: \"nan\")"},
       {"id begins 7", "values of type int64 have no prefix (character 4: \"begins 7\")"},
-      {"id like '7%'", "values of type int64 have no prefix"},
+      {"id like '7%'", "values of type int64 are no text"},
       {"id = 1 and nothing = 7",
        "there is no column nothing; there are id, \"First Name\", score (character 12: "},
       {"", "expected a condition"},
@@ -367,6 +425,173 @@ TEST_F(FoundRows, ConditionsThatDoNotFit) {
     const absl::Status status = Find(where).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << where;
     EXPECT_THAT(status.ToString(), HasSubstr(expected)) << where;
+  }
+}
+
+// A table with columns of several types. The first row has only nulls.
+class Typed : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Schema schema = {
+        .columns = {{.name = "small", .type = ColumnType::Int8(), .nullable = true},
+                    {.name = "price", .type = ColumnType::Decimal(12, 2), .nullable = true},
+                    {.name = "cost", .type = ColumnType::Decimal(12, 2), .nullable = true},
+                    {.name = "flag", .type = ColumnType::Bool(), .nullable = true},
+                    {.name = "text", .type = ColumnType::String(), .nullable = true},
+                    {.name = "copy", .type = ColumnType::String(), .nullable = true},
+                    {.name = "ratio", .type = ColumnType::Float(), .nullable = true}}};
+    auto writer = TableWriter::Create(path_, schema);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    const uint8_t valid[] = {0x3e};  // rows 1 to 5
+    ASSERT_EQ(writer->Append<int8_t>(0, {{0, -128, -1, 0, 7, 127}}, valid), absl::OkStatus());
+    ASSERT_EQ(writer->Append<int64_t>(1, {{0, -401, 400, 401, 0, 99}}, valid), absl::OkStatus());
+    ASSERT_EQ(writer->Append<int64_t>(2, {{0, -401, 401, 400, 0, 98}}, valid), absl::OkStatus());
+    const bool flags[] = {false, true, false, true, false, true};
+    ASSERT_EQ(writer->Append<bool>(3, flags, valid), absl::OkStatus());
+    ASSERT_EQ(writer->Append<std::string_view>(4,
+                                               {{"", "", "Z\xc3\xbcrich", "50%_off", "abcabc",
+                                                 "\xe4\xb8\xad"
+                                                 "xa"}},
+                                               valid),
+              absl::OkStatus());
+    ASSERT_EQ(writer->Append<std::string_view>(5, {{"", "", "a", "60", "abcabd", "x"}}, valid),
+              absl::OkStatus());
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const float inf = std::numeric_limits<float>::infinity();
+    ASSERT_EQ(writer->Append<float>(6, {{0, -inf, 0.5f, 3e38f, nan, inf}}, valid),
+              absl::OkStatus());
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
+  }
+
+  // Returns the rows for which `where` is true, as digits, or the error.
+  std::string Rows(const std::string& where) const {
+    const auto table = TableReader::Open(path_);
+    if (!table.ok()) return table.status().ToString();
+    const auto filter = FilterOfText(where, table->schema());
+    if (!filter.ok()) return filter.status().ToString();
+    auto scan = table->NewScan({.columns = {{}}, .where = *filter});
+    if (!scan.ok()) return scan.status().ToString();
+    std::string rows;
+    for (const auto& batch : scan->Batches()) {
+      if (!batch.ok()) return batch.status().ToString();
+      for (size_t row = 0; row < batch->num_rows(); ++row)
+        absl::StrAppend(&rows, batch->ordinal(row));
+    }
+    return rows;
+  }
+
+  // Expects that `where` is true for `rows`, false for the other rows with values, and unknown for
+  // the row of nulls.
+  void Expect(const std::string& where, const std::string& rows) const {
+    EXPECT_EQ(Rows(where), rows) << where;
+    std::string others;
+    for (const char row : std::string("12345")) {
+      if (rows.find(row) == std::string::npos) others += row;
+    }
+    EXPECT_EQ(Rows("not (" + where + ")"), others) << where;
+    EXPECT_EQ(Rows("not (small is null or " + where + ")"), others) << where;
+  }
+
+  const TemporaryDirectory directory_;
+  const std::string path_ = directory_.path("t");
+};
+
+TEST_F(Typed, ConstantsThatTheTypeCannotHold) {
+  Expect("small < 128", "12345");
+  Expect("small <= -129", "");
+  Expect("small > -1e30", "12345");
+  Expect("small != 99999999999999999999999999999999999999999", "12345");
+  Expect("small < 99999999999999999999999999999999999999999", "12345");
+  Expect("small > -99999999999999999999999999999999999999999", "12345");
+  Expect("small = 6.5", "");
+  Expect("small > 6.5", "45");
+  Expect("small >= -0.5", "345");
+  Expect("small < -0.5", "12");
+  Expect("small = 7.0", "4");
+  Expect("small = 0.7e1", "4");
+  Expect("small in (7, 128, 0.5)", "4");
+  Expect("small in (128)", "");
+  Expect("small between -1.5 and 6.5", "23");
+  Expect("small between -1000 and 1000", "12345");
+  Expect("small between 0.2 and 0.8", "");
+  Expect("price > 4.009", "3");
+  Expect("price >= -4.011", "12345");
+  Expect("price < -4.009", "1");
+  Expect("price = 4.000", "2");
+  Expect("price != 4.001", "12345");
+  Expect("price < 123456789012.5", "12345");
+  Expect("price between 3.999 and 4.005", "2");
+  Expect("ratio < 1e39", "123");
+  Expect("ratio > 1e39", "5");
+}
+
+TEST_F(Typed, ColumnsAndFlags) {
+  Expect("flag", "135");
+  Expect("flag and price > 0", "35");
+  EXPECT_EQ(Rows("not flag or text is null"), "024");
+  Expect("price = cost", "14");
+  Expect("price != cost", "235");
+  Expect("price > cost", "35");
+  Expect("price <= \"cost\"", "124");
+  Expect("text < copy", "234");
+  Expect("text >= copy and flag", "15");
+  Expect("ratio = ratio", "1235");
+  Expect("ratio < ratio", "");
+  EXPECT_EQ(Rows("text = 'copy'"), "");
+  EXPECT_THAT(Rows("price = small"), HasSubstr("only columns of one type can be compared"));
+}
+
+TEST_F(Typed, Patterns) {
+  Expect("text like '%'", "12345");
+  Expect("text like ''", "1");
+  Expect("text like 'abc%'", "4");
+  Expect("text like 'abcabc'", "4");
+  Expect("text like '%c'", "4");
+  Expect("text like 'a%c%c'", "4");
+  Expect("text like '%ca%'", "4");
+  Expect("text like 'Z_rich'", "2");
+  Expect("text like '______'", "24");
+  Expect("text like '%__xa'", "");
+  Expect("text like '%__x%'", "");
+  Expect("text like '_xa'", "5");
+  Expect("text like '50!%!_o%' escape !", "3");
+  Expect("text like '50%f'", "3");
+  Expect("text like 'ABC%'", "");
+  Expect("text ilike 'ABC%' or text ilike 'z%H'", "24");
+  Expect("text contains bca or text contains '%'", "34");
+  Expect("text contains ''", "12345");
+  if (absl::StrContains(Rows("text ~ x"), "UNIMPLEMENTED: ")) {
+    EXPECT_THAT(Rows("text ~ x"), HasSubstr("column text: cfile was built without RE2"));
+    return;
+  }
+  Expect("text ilike 'z\xc3\x9cRICH'", "2");
+  Expect("text ilike '%\xc3\x9c%'", "2");
+  Expect("text ~ '^(abc)+$' or text ~ '%_'", "34");
+  Expect("text ~ '^a.c' or text !~ '^.b|i|x|_'", "14");
+  Expect("text ~ '^Z.rich$'", "2");
+}
+
+// Whether `text` is matched by `pattern`, in which % and _ have their meaning.
+bool Like(std::string_view text, std::string_view pattern) {
+  if (pattern.empty()) return text.empty();
+  if (pattern[0] == '%')
+    return Like(text, pattern.substr(1)) || (!text.empty() && Like(text.substr(1), pattern));
+  return !text.empty() && (pattern[0] == '_' || pattern[0] == text[0]) &&
+         Like(text.substr(1), pattern.substr(1));
+}
+
+TEST_F(FoundRows, RandomPatterns) {
+  Write({3000, 4000});
+  std::mt19937 random(17);
+  for (int i = 0; i < 300; ++i) {
+    std::string pattern;
+    for (auto n = random() % 6; n > 0; --n) pattern += "AB'234%%%__"[random() % 11];
+    const auto found = Find(
+        absl::StrCat("\"First Name\" like '", absl::StrReplaceAll(pattern, {{"'", "''"}}), "'"));
+    ASSERT_TRUE(found.ok()) << found.status();
+    ASSERT_EQ(*found, Expected([&](const Row& row) {
+      return row.name && Like(*row.name, pattern);
+    })) << pattern;
   }
 }
 

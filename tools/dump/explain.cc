@@ -54,8 +54,9 @@ struct Explanation {
 };
 
 const char* NameOf(PredicateKind kind) {
-  constexpr const char* kNames[] = {
-      "=", "!=", "<", "<=", ">", ">=", "between", "in", "like", "is null", "is not null"};
+  constexpr const char* kNames[] = {"=",           "!=",      "<",     "<=",       ">",
+                                    ">=",          "between", "in",    "like",     "is null",
+                                    "is not null", "like",    "ilike", "contains", "~"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -69,15 +70,23 @@ std::string ValueAsWritten(const std::string& value) {
 // Returns the text of a condition with its values: "month >= 7".
 std::string TextOf(const Condition& condition) {
   std::string text = absl::StrCat(NameAsWritten(condition.column), " ", NameOf(condition.kind));
+  if (condition.values.empty() && condition.kind == PredicateKind::kEqual)
+    return NameAsWritten(condition.column);
   std::vector<std::string> values;
   for (const Condition::Value& value : condition.values) {
+    if (value.form == Condition::Value::Form::kName) {
+      values.push_back(NameAsWritten(value.text));
+      continue;
+    }
     const bool prefix = condition.kind == PredicateKind::kHasPrefix;
     values.push_back(ValueAsWritten(prefix ? value.text + "%" : value.text));
   }
   if (condition.kind == PredicateKind::kIn) {
     return absl::StrCat(text, " (", absl::StrJoin(values, ", "), ")");
   }
-  if (!values.empty()) absl::StrAppend(&text, " ", absl::StrJoin(values, " and "));
+  const bool between = condition.kind == PredicateKind::kBetween;
+  if (!values.empty())
+    absl::StrAppend(&text, " ", absl::StrJoin(values, between ? " and " : " escape "));
   return text;
 }
 

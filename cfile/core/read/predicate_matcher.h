@@ -71,6 +71,8 @@ class ValueMatcher {
   // keys. end() is null if there is no upper bound.
   virtual const void* low() const = 0;
   virtual const void* end() const = 0;
+  // For kRange and kList: false if low() and end() exclude no value.
+  bool has_bounds() const { return !unbounded_ || !low_key_.empty(); }
 
  protected:
   explicit ValueMatcher(encodings::Lane lane)

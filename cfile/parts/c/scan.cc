@@ -26,6 +26,10 @@ CFILE_SAME(CFILE_IN, kIn);
 CFILE_SAME(CFILE_HAS_PREFIX, kHasPrefix);
 CFILE_SAME(CFILE_IS_NULL, kIsNull);
 CFILE_SAME(CFILE_IS_NOT_NULL, kIsNotNull);
+CFILE_SAME(CFILE_LIKE, kLike);
+CFILE_SAME(CFILE_ILIKE, kILike);
+CFILE_SAME(CFILE_CONTAINS, kContains);
+CFILE_SAME(CFILE_MATCHES, kMatches);
 #undef CFILE_SAME
 
 cfile_code Combine(Filter::Kind kind, const cfile_filter* const* operands, size_t num_operands,
@@ -84,7 +88,7 @@ using namespace cfile::internal;  // NOLINT(google-build-using-namespace)
 cfile_code cfile_filter_test(const char* column, int32_t test, const cfile_value* values,
                              size_t num_values, cfile_filter** filter) {
   return Call({column, ArrayOf(values, num_values), filter}, [&]() -> absl::Status {
-    if (test < CFILE_EQUAL || test > CFILE_IS_NOT_NULL)
+    if (test < CFILE_EQUAL || test > CFILE_MATCHES)
       return absl::InvalidArgumentError(absl::StrCat("there is no test ", test));
     std::vector<cfile::Literal> literals;
     for (size_t i = 0; i < num_values; ++i) {
@@ -93,6 +97,17 @@ cfile_code cfile_filter_test(const char* column, int32_t test, const cfile_value
     }
     *filter = new cfile_filter{
         cfile::Filter(column, static_cast<cfile::PredicateKind>(test), std::move(literals))};
+    return absl::OkStatus();
+  });
+}
+
+cfile_code cfile_filter_columns(const char* column, int32_t test, const char* other_column,
+                                cfile_filter** filter) {
+  return Call({column, other_column, filter}, [&]() -> absl::Status {
+    if (test < CFILE_EQUAL || test > CFILE_GREATER_OR_EQUAL)
+      return absl::InvalidArgumentError(absl::StrCat("columns cannot be compared by test ", test));
+    *filter = new cfile_filter{
+        cfile::CompareColumns(column, static_cast<cfile::PredicateKind>(test), other_column)};
     return absl::OkStatus();
   });
 }

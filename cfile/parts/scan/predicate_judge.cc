@@ -30,7 +30,7 @@ absl::Status PredicateJudge::Open(const std::shared_ptr<FileReader>& file) {
   }
   whole_ = JudgeFile(info);
   const Form form = matcher_->form();
-  const bool in_range = form == Form::kRange || form == Form::kList;
+  const bool in_range = (form == Form::kRange || form == Form::kList) && matcher_->has_bounds();
   return whole_.verdict == Verdict::kSome && info.value_index_root && in_range
              ? SearchValueIndex(file)
              : absl::OkStatus();

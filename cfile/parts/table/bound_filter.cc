@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/core/format/key_codec.h"
+#include "cfile/parts/scan/text_matcher.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -175,6 +176,9 @@ class PredicateMaker {
   }
 };
 
+// True for the tests of NewTextMatcher.
+bool IsTextTest(PredicateKind test) { return test >= PredicateKind::kLike; }
+
 bool NeedsOrder(PredicateKind test) {
   return test != PredicateKind::kEqual && test != PredicateKind::kNotEqual &&
          test != PredicateKind::kIn && test != PredicateKind::kIsNull &&
@@ -237,27 +241,36 @@ class Binder {
         absl::StrCat(absl::string_view(name_.data(), name_.size()), ": ", parts...));
   }
 
-  absl::StatusOr<BoundFilter> BindColumn(const Filter& filter, bool negated) {
-    const std::optional<size_t> column = schema_.Find(filter.column());
-    if (!column) return Error("there is no column ", filter.column());
-    const ColumnSchema& schema = schema_.columns[*column];
-    if (schema.levels.max_repetition > 0) {
-      return Error("column ", filter.column(),
+  absl::StatusOr<size_t> FindColumn(const std::string& name) const {
+    const std::optional<size_t> column = schema_.Find(name);
+    if (!column) return Error("there is no column ", name);
+    if (schema_.columns[*column].levels.max_repetition > 0) {
+      return Error("column ", name,
                    " has any number of values in a row, so it cannot be in a filter");
     }
+    return *column;
+  }
+
+  absl::StatusOr<BoundFilter> BindColumn(const Filter& filter, bool negated) {
+    CFILE_ASSIGN_OR_RETURN(const size_t column, FindColumn(filter.column()));
+    const ColumnSchema& schema = schema_.columns[column];
     const PredicateKind test = filter.test();
+    if (filter.other_column()) return BindColumns(filter, column, negated);
     const std::optional<size_t> num_constants = NumConstants(test);
-    if (num_constants && *num_constants != filter.literals().size()) {
+    const bool with_escape = (test == PredicateKind::kLike || test == PredicateKind::kILike) &&
+                             filter.literals().size() == 2;
+    if (num_constants && !with_escape && *num_constants != filter.literals().size()) {
       return Error("column ", filter.column(), ": the test has ", *num_constants,
                    " constants, found ", filter.literals().size());
     }
+    if (IsTextTest(test)) return BindText(filter, column, negated);
     if (schema.type.physical() == PhysicalType::kInt96 && NeedsOrder(test))
       return Error("column ", filter.column(), ": values of type int96 have no order");
     if (test == PredicateKind::kHasPrefix && schema.type.physical() != PhysicalType::kBytes) {
       return Error("column ", filter.column(), ": values of type ", schema.type.ToString(),
                    " have no prefix");
     }
-    BoundFilter bound{.kind = Filter::Kind::kColumn, .column = *column, .number = next_number_++};
+    BoundFilter bound{.kind = Filter::Kind::kColumn, .column = column, .number = next_number_++};
     // IsNull is never unknown: its negation is IsNotNull, which is true for the other rows.
     const bool of_nulls = test == PredicateKind::kIsNull || test == PredicateKind::kIsNotNull;
     const bool flip = of_nulls && negated;
@@ -281,6 +294,54 @@ class Binder {
       return absl::OkStatus();
     }));
     return bound;
+  }
+
+  absl::StatusOr<BoundFilter> BindColumns(const Filter& filter, size_t column, bool negated) {
+    CFILE_ASSIGN_OR_RETURN(const size_t other, FindColumn(*filter.other_column()));
+    const ColumnType& type = schema_.columns[column].type;
+    const ColumnType& other_type = schema_.columns[other].type;
+    if (filter.test() > PredicateKind::kGreaterOrEqual)
+      return Error("column ", filter.column(), ": this test does not compare columns");
+    if (type != other_type) {
+      return Error("columns ", filter.column(), " and ", *filter.other_column(),
+                   " cannot be compared: they have the types ", type.ToString(), " and ",
+                   other_type.ToString());
+    }
+    if (type.physical() == PhysicalType::kInt96 && NeedsOrder(filter.test()))
+      return Error("column ", filter.column(), ": values of type int96 have no order");
+    return BoundFilter{.kind = Filter::Kind::kColumn,
+                       .column = column,
+                       .predicate = filter.test(),
+                       .matcher = MatchSome(),
+                       .negated = negated,
+                       .other_column = other,
+                       .number = next_number_++};
+  }
+
+  absl::StatusOr<BoundFilter> BindText(const Filter& filter, size_t column, bool negated) {
+    const ColumnType& type = schema_.columns[column].type;
+    if (type.physical() != PhysicalType::kBytes)
+      return Error("column ", filter.column(), ": values of type ", type.ToString(),
+                   " are no strings");
+    std::vector<std::string> constants;
+    for (const Literal& literal : filter.literals()) {
+      const auto* text = std::get_if<std::string>(&literal.value());
+      if (text == nullptr)
+        return Error("column ", filter.column(), ": the pattern is ", NameOf(literal));
+      constants.push_back(*text);
+    }
+    auto matcher = NewTextMatcher(filter.test(), constants);
+    if (!matcher.ok()) {
+      return absl::Status(
+          matcher.status().code(),
+          Error("column ", filter.column(), ": ", matcher.status().message()).message());
+    }
+    return BoundFilter{.kind = Filter::Kind::kColumn,
+                       .column = column,
+                       .predicate = filter.test(),
+                       .matcher = *std::move(matcher),
+                       .negated = negated,
+                       .number = next_number_++};
   }
 
   const Schema& schema_;

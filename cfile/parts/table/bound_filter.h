@@ -31,13 +31,16 @@ struct BoundFilter {
   PredicateKind predicate = PredicateKind::kEqual;
   std::shared_ptr<const ValueMatcher> matcher = nullptr;  // for the C++ type of the column
   bool negated = false;
+  // The column with which the column is compared. Then `matcher` only excludes nulls.
+  std::optional<size_t> other_column = {};
   size_t number = 0;  // counts the conditions in the order of the filter, from 0
 };
 
 // kInvalidArgument: the schema has no such column, or the column is repeated; a constant does not
 // fit its column's type; a condition has too few or too many constants; a condition needs an order,
-// but the column is of type int96; a condition on a prefix is for a column without strings; the
-// filter is nested more than 200 deep. `name`: the name of the table. Each message begins with it.
+// but the column is of type int96; a condition on strings is for a column without strings, or its
+// pattern is not valid; columns of different types are compared; the filter is nested more than 200
+// deep. kUnimplemented: a condition needs RE2, which was not built in. `name`: the name of the table. Each message begins with it.
 absl::StatusOr<BoundFilter> BindFilter(const Filter& filter, const Schema& schema,
                                        std::string_view name);
 

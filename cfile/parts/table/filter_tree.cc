@@ -50,6 +50,12 @@ absl::Status OpenAll(const BoundFilter& filter, const ScanSource& source, const 
   opened.resize(std::max(opened.size(), filter.number + 1));
   if (opened[filter.number] != nullptr) return absl::OkStatus();
   CFILE_ASSIGN_OR_RETURN(const Reader reader, source.OpenColumn(part, filter.column));
+  if (filter.other_column) {
+    CFILE_ASSIGN_OR_RETURN(const Reader other, source.OpenColumn(part, *filter.other_column));
+    CFILE_ASSIGN_OR_RETURN(opened[filter.number], NewColumnsFilter(reader, other, filter.predicate,
+                                                                   filter.negated, opened));
+    return absl::OkStatus();
+  }
   CFILE_ASSIGN_OR_RETURN(opened[filter.number],
                          NewRowFilter(reader, filter.matcher, filter.negated, opened));
   return absl::OkStatus();

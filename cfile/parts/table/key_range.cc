@@ -13,10 +13,13 @@ namespace {
 // Returns the conditions that must be true for the rows of `filter`.
 std::vector<const BoundFilter*> Conjuncts(const BoundFilter& filter) {
   std::vector<const BoundFilter*> conjuncts;
-  if (filter.kind == Filter::Kind::kColumn) conjuncts.push_back(&filter);
+  const auto is_test = [](const BoundFilter& one) {
+    return one.kind == Filter::Kind::kColumn && !one.other_column;
+  };
+  if (is_test(filter)) conjuncts.push_back(&filter);
   if (filter.kind == Filter::Kind::kAnd) {
     for (const BoundFilter& operand : filter.operands) {
-      if (operand.kind == Filter::Kind::kColumn) conjuncts.push_back(&operand);
+      if (is_test(operand)) conjuncts.push_back(&operand);
     }
   }
   return conjuncts;

@@ -15,6 +15,7 @@ constexpr size_t kMostPartsAhead = 256;
 
 void AddColumns(const BoundFilter& filter, std::set<size_t>& columns) {
   if (filter.kind == Filter::Kind::kColumn) columns.insert(filter.column);
+  if (filter.other_column) columns.insert(*filter.other_column);
   for (const BoundFilter& operand : filter.operands) AddColumns(operand, columns);
 }
 

@@ -67,7 +67,7 @@ class Condition:
         """Returns the names of the columns that the condition tests."""
         if self._kind in ("and", "or", "not"):
             return set().union(*(part.columns() for part in self._parts))
-        return {self._parts[0]}
+        return {self._parts[0], *(part._name for part in self._parts[1:] if isinstance(part, ColumnName))}
 
     def depth(self) -> int:
         """Returns how deep the condition is nested; 1 for a test."""
@@ -80,12 +80,21 @@ class Condition:
         if self._kind in ("and", "or"):
             return self._kind, [part.native(types) for part in self._parts]
         column, *constants = self._parts
-        if column not in types:
-            raise KeyError(f"there is no column {column!r}; there are {', '.join(types)}")
+        for name in self.columns():
+            if name not in types:
+                raise KeyError(f"there is no column {name!r}; there are {', '.join(types)}")
+        if constants and isinstance(constants[0], ColumnName):
+            other = constants[0]._name
+            if self._kind not in _COMPARISONS or types[column] != types[other]:
+                raise TypeError(f"cannot compare {column!r} of type {types[column]} with {other!r} of type {types[other]} by {self._kind}")
+            return "columns", column, self._kind, other
         return _native_test(column, self._kind, constants, types[column])
 
 
-_NAMES = {"between": "between", "prefix": "startswith", "is_null": "is_null", "is_not_null": "is_not_null"}
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+_TEXT_TESTS = ("like", "ilike", "contains", "matches")
+_NAMES = {"between": "between", "prefix": "startswith", "is_null": "is_null", "is_not_null": "is_not_null",
+          **{name: name for name in _TEXT_TESTS}}
 
 
 def _native_test(column: str, kind: str, constants: list[Any], type_text: str) -> tuple[Any, ...]:
@@ -96,6 +105,8 @@ def _native_test(column: str, kind: str, constants: list[Any], type_text: str) -
         return test(kind)
     if kind == "prefix":
         return test(kind, constants[0])
+    if kind in _TEXT_TESTS:
+        return test(kind, *constants)
     if kind == "between":
         low, high = constants
         return "and", [_native_test(column, ">=", [low], type_text), _native_test(column, "<=", [high], type_text)]
@@ -151,6 +162,22 @@ class ColumnName:
     def startswith(self, prefix: str | bytes) -> Condition:
         """The string begins with `prefix`."""
         return Condition("prefix", self._name, prefix)
+
+    def like(self, pattern: str, escape: str = "") -> Condition:
+        """The string matches `pattern`, in which % stands for any characters and _ for one. After `escape` both stand for themselves."""
+        return Condition("like", self._name, pattern, *([escape] if escape else []))
+
+    def ilike(self, pattern: str, escape: str = "") -> Condition:
+        """As `like`, without regard to case."""
+        return Condition("ilike", self._name, pattern, *([escape] if escape else []))
+
+    def contains(self, part: str | bytes) -> Condition:
+        """`part` is a part of the string."""
+        return Condition("contains", self._name, part)
+
+    def matches(self, expression: str) -> Condition:
+        """A part of the string matches a regular expression of RE2."""
+        return Condition("matches", self._name, expression)
 
     def is_null(self) -> Condition:
         """The row has no value."""

@@ -99,6 +99,10 @@ constexpr std::pair<std::string_view, PredicateKind> kKinds[] = {
     {"prefix", PredicateKind::kHasPrefix},
     {"is_null", PredicateKind::kIsNull},
     {"is_not_null", PredicateKind::kIsNotNull},
+    {"like", PredicateKind::kLike},
+    {"ilike", PredicateKind::kILike},
+    {"contains", PredicateKind::kContains},
+    {"matches", PredicateKind::kMatches},
 };
 
 PredicateKind KindOf(std::string_view text) {
@@ -124,6 +128,11 @@ Filter FilterAt(nb::handle node, const cfile::Schema& schema, int depth) {
       literals.push_back(LiteralOf(value, schema.columns[*position].type));
     }
     return {column, KindOf(nb::cast<std::string>(parts[2])), std::move(literals)};
+  }
+  if (kind == "columns") {
+    return cfile::CompareColumns(nb::cast<std::string>(parts[1]),
+                                 KindOf(nb::cast<std::string>(parts[2])),
+                                 nb::cast<std::string>(parts[3]));
   }
   if (kind == "not") return {Filter::Kind::kNot, {FilterAt(parts[1], schema, depth + 1)}};
   if (kind != "and" && kind != "or")
