@@ -414,36 +414,33 @@ TEST(File, GetAndTake) {
 TEST(File, BytesDoNotDependOnHowTheyAreAppended) {
   std::mt19937_64 random(8);
   for (const encodings::EncodingRow& row : encodings::Encodings()) {
-    ColumnType type = ColumnType::Bool();
-    for (const ColumnType& other :
-         {ColumnType::Double(), ColumnType::String(), ColumnType::Uint32()}) {
-      if (row.Supports(other.physical())) type = other;
-    }
-    encodings::VisitPhysicalType(type.physical(), [&](auto t) {
-      using T = typename decltype(t)::type;
-      const WriterOptions options{
-          .encoding = row.encoding, .nullable = true, .block_size_bytes = 700};
-      const auto column = RandomColumn<T>(type, 5000, 5, false, random);
-      const auto whole = WriteColumn<T>(type, options, column);
-      std::vector<uint8_t> pieces;
-      auto writer = *Writer<T>::Create(NewMemorySink(&pieces), type, options);
-      const std::vector<T> unpacked = column.Values();
-      const std::unique_ptr<T[]> values(new T[unpacked.size()]);
-      std::copy(unpacked.begin(), unpacked.end(), values.get());
-      for (size_t i = 0; i < unpacked.size();) {
-        if (!column.rows[i]) {
-          ASSERT_TRUE(writer.AppendNull().ok());
-          ++i;
-          continue;
+    for (const ColumnType& type : AllColumnTypes()) {
+      if (!row.Supports(type.physical())) continue;
+      VisitType(type, [&]<typename T>(std::type_identity<T>) {
+        const WriterOptions options{
+            .encoding = row.encoding, .nullable = true, .block_size_bytes = 700};
+        const auto column = RandomColumn<T>(type, 5000, 5, false, random);
+        const auto whole = WriteColumn<T>(type, options, column);
+        std::vector<uint8_t> pieces;
+        auto writer = *Writer<T>::Create(NewMemorySink(&pieces), type, options);
+        const std::vector<T> unpacked = column.Values();
+        const std::unique_ptr<T[]> values(new T[unpacked.size()]);
+        std::copy(unpacked.begin(), unpacked.end(), values.get());
+        for (size_t i = 0; i < unpacked.size();) {
+          if (!column.rows[i]) {
+            ASSERT_TRUE(writer.AppendNull().ok());
+            ++i;
+            continue;
+          }
+          size_t end = i + 1;
+          while (end < unpacked.size() && column.rows[end] && random() % 8 != 0) ++end;
+          ASSERT_TRUE(writer.Append(std::span<const T>(values.get() + i, end - i)).ok());
+          i = end;
         }
-        size_t end = i + 1;
-        while (end < unpacked.size() && column.rows[end] && random() % 8 != 0) ++end;
-        ASSERT_TRUE(writer.Append(std::span<const T>(values.get() + i, end - i)).ok());
-        i = end;
-      }
-      ASSERT_TRUE(writer.Finish().ok());
-      EXPECT_EQ(pieces, whole) << row.name;
-    });
+        ASSERT_TRUE(writer.Finish().ok());
+        EXPECT_EQ(pieces, whole) << row.name << " " << type.ToString();
+      });
+    }
   }
 }
 

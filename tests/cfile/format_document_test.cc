@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -628,18 +629,33 @@ TEST(FormatDocument, ReadersAnswerBreachesAsTheVerdictsSay) {
 
 TEST(FormatDocument, ListsTheEncodingsOfTheRegistry) {
   const std::string document = Document();
+  const std::string contents = document.substr(0, document.find("\n## "));
+  const std::string versions = document.substr(document.find("\n### Promise and versions\n"));
+  const std::string promise = versions.substr(0, versions.find("\n\n", versions.find("\n|")));
   for (const encodings::EncodingRow& row : encodings::Encodings()) {
     const std::string cells =
-        absl::StrCat(R"(\| )", static_cast<uint32_t>(row.encoding), R"( \| ([A-Z_]+) \| `)",
+        absl::StrCat(R"(\| )", static_cast<uint32_t>(row.encoding), R"( \| ([A-Z0-9_]+) \| `)",
                      std::string(row.name), R"(` \|)");
     std::smatch found;
     ASSERT_TRUE(std::regex_search(document, found, std::regex(cells))) << row.name << " has no row";
     EXPECT_THAT(document, testing::HasSubstr(absl::StrCat("\n### ", found[1].str(), "\n")))
         << "has no section";
+    const std::string link =
+        absl::StrCat("[", found[1].str(), "](#", absl::AsciiStrToLower(found[1].str()));
+    EXPECT_THAT(contents, testing::HasSubstr(link)) << "is not in the contents";
+    if (static_cast<uint32_t>(row.encoding) >= encodings::kFirstOwnNumber) {
+      EXPECT_THAT(promise, testing::HasSubstr(link)) << "is not in Promise and versions";
+    }
     EXPECT_TRUE(std::regex_search(
         document, std::regex(absl::StrCat("```hexdump (block|page) [a-z0-9()]+ ",
                                           std::string(row.name), "( count=[0-9]+)?\n"))))
         << row.name << " has no example";
+  }
+  // A row without an encoding of the registry is of one that this build lacks, whose name says so.
+  const std::regex cells(R"(\| (\d+) \| [A-Z0-9_]+ \| `([a-z0-9-]+)` \|)");
+  for (std::sregex_iterator i(document.begin(), document.end(), cells), end; i != end; ++i) {
+    EXPECT_THAT(EncodingName(static_cast<Encoding>(std::stoi((*i)[1]))),
+                testing::StartsWith((*i)[2].str()));
   }
 }
 

@@ -759,7 +759,7 @@ def damaged_files():
 # ---------------------------------------------------------------- tables made by cfile-import
 
 INTEGERS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "int128": 128, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
-SHAPES = {"int": TYPES[5], "uint32": TYPES[4], "int16": TYPES[14], "float": TYPES[11], "bool": TYPES[9], "bytes": BYTES,
+SHAPES = {**{name: TYPES[NAMES[name.upper()]] for name in INTEGERS}, "float": TYPES[11], "bool": TYPES[9], "bytes": BYTES,
           "fixed": Shape("fixed", 5), "int96": TYPES[103]}
 CHOICES = {  # the encodings that a shape supports
     key: [name for name, number in OUR_ENCODINGS.items() if reader.takes(number, shape)] + ["auto"] for key, shape in SHAPES.items()
@@ -787,16 +787,15 @@ def make_columns(rows):
         low, high = -base, (1 << bits) - 1 - base
         for i, value in enumerate((low, high, low, 0)):
             spread[i % rows] = value
-        choices = "int16" if bits == 128 else "uint32" if name == "uint32" else "int"
-        columns[f"{name}_a"] = (name, choices, [str(v) for v in spread], spread)
-        columns[f"{name}_b"] = (name, choices, [str(v) for v in narrow], narrow)
+        columns[f"{name}_a"] = (name, name, [str(v) for v in spread], spread)
+        columns[f"{name}_b"] = (name, name, [str(v) for v in narrow], narrow)
     sequence = [1000 + 3 * i + random(1) for i in range(rows)]
-    columns["ascending"] = ("int64", "int", [str(v) for v in sequence], sequence)
+    columns["ascending"] = ("int64", "int64", [str(v) for v in sequence], sequence)
     decimals = [random(30) - (1 << 29) for _ in range(rows)]
-    for name, shift in (("decimal(9,2)", 4), ("decimal(18,2)", 0), ("decimal(38,2)", 0)):
+    for name, choices, shift in (("decimal(9,2)", "int32", 4), ("decimal(18,2)", "int64", 0), ("decimal(38,2)", "int128", 0)):
         values = [value >> shift if abs(value >> shift) < 10 ** 9 else 0 for value in decimals]
         texts = [f"{'-' if v < 0 else ''}{abs(v) // 100}.{abs(v) % 100:02}" for v in values]
-        columns[name.translate({40: 95, 41: 95, 44: 95})] = (name, "int16" if "38" in name else "int", texts, values)
+        columns[name.translate({40: 95, 41: 95, 44: 95})] = (name, choices, texts, values)
     prices = [random(20) / 100 for _ in range(rows)]
     for i, value in enumerate((float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 5e-324)):
         prices[i % rows] = value if rows > 2000 else -0.0 if rows > 1 and i < 2 else prices[i % rows]

@@ -165,7 +165,7 @@ PageForm BlockExporter::FormOf(Encoding encoding) const {
                      column_.chunk.parquet_type == parquet::Type::kFixedLenByteArray
                  ? PageForm::kRecoded
                  : same;
-    default:  // Kudu's encodings; GROUP_VAR_INT and ALP, which other readers do not have
+    default:  // not Parquet's; GROUP_VAR_INT and ALP, which other readers do not have
       return PageForm::kRecoded;
   }
 }
