@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/location.h"
 #include "tools/utf8.h"
-#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {

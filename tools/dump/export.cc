@@ -16,10 +16,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/dump/commands.h"
 #include "tools/location.h"
-#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {

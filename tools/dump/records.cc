@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/filter.h"
 #include "cfile/records.h"
 #include "tools/dump/dump.h"
 #include "tools/dump/row_ranges.h"
 #include "tools/dump/row_selection.h"
 #include "tools/dump/rows.h"
 #include "tools/records/json_printer.h"
-#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {

@@ -6,12 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/level_rows.h"
 #include "tools/dump/line_text.h"
 #include "tools/utf8.h"
-#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {
