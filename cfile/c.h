@@ -218,6 +218,11 @@ cfile_code cfile_filter_test(const char* column, int32_t test, const cfile_value
 // Makes a comparison of two columns of the same type. `test`: CFILE_EQUAL to CFILE_GREATER_OR_EQUAL.
 cfile_code cfile_filter_columns(const char* column, int32_t test, const char* other_column,
                                 cfile_filter** filter);
+// Make a filter from text, in the grammar of cfile/filter.h: "carrier = 'UA' AND delay > 60".
+// CFILE_INVALID_ARGUMENT, with the place in the text: a syntax error, or a condition that does not
+// fit the columns of the file or table.
+cfile_code cfile_file_filter(const cfile_file* file, const char* text, cfile_filter** filter);
+cfile_code cfile_table_filter(const cfile_table* table, const char* text, cfile_filter** filter);
 // Make a filter from other filters. The operands are copied. The caller still frees the operands.
 cfile_code cfile_filter_and(const cfile_filter* const* operands, size_t num_operands,
                             cfile_filter** filter);

@@ -15,9 +15,12 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "cfile/predicate.h"
+#include "cfile/schema.h"
 #include "cfile/types.h"
 #include "encodings/core/assert.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -79,8 +82,8 @@ class Filter {
 
   // A filter that is true for all rows: And without conditions.
   Filter() = default;
-  // A test of a column. `literals`: two for kBetween, one or two for kLike and kILike (see Like), any
-  // number for kIn, none for kIsNull and kIsNotNull, otherwise one.
+  // A test of a column. `literals`: two for kBetween, one or two for kLike and kILike (see Like),
+  // any number for kIn, none for kIsNull and kIsNotNull, otherwise one.
   Filter(std::string column, PredicateKind test, std::vector<Literal> literals)
       : kind_(Kind::kColumn),
         column_(std::move(column)),
@@ -192,5 +195,89 @@ Filter Or(Filters... operands) {
   return {Filter::Kind::kOr, {std::move(operands)...}};
 }
 inline Filter Not(Filter operand) { return {Filter::Kind::kNot, {std::move(operand)}}; }
+
+// Filters in text form: conditions on columns, joined by AND, OR and NOT. Keywords are not
+// case-sensitive. Options `--where` of the tools and filters of C and Python have this grammar.
+//
+//   FilterOfText("carrier = 'UA' AND NOT (arr_delay > dep_delay OR origin LIKE 'E%')", schema)
+//
+//   FILTER      ALL [OR ALL]...
+//   ALL         ONE [AND ONE]...
+//   ONE         CONDITION, NOT ONE, or (FILTER)
+//   CONDITION   COLUMN OPERATOR VALUE, where OPERATOR is one of = != <> < <= > >=
+//               COLUMN OPERATOR COLUMN, where both columns have the same type
+//               COLUMN, which is a column of true and false
+//               COLUMN [NOT] BETWEEN VALUE AND VALUE
+//               COLUMN [NOT] IN (VALUE, ...)
+//               COLUMN [NOT] LIKE PATTERN [ESCAPE CHARACTER], where % stands for any characters
+//               and _ for one; ILIKE is LIKE without regard to case
+//               COLUMN [NOT] BEGINS PREFIX
+//               COLUMN [NOT] CONTAINS PART
+//               COLUMN ~ EXPRESSION, a regular expression that matches a part; !~ is its contrary
+//               COLUMN IS [NOT] NULL
+//   COLUMN      a word, or any name in double quotes, in which "" stands for a quote
+//   VALUE       words, or any text in single quotes, in which '' stands for a quote
+//
+// A word is any text without blanks, without the characters ' " ( ) , = < > ~ and without !=.
+// Several words are one value, with the blanks between them, if none is a keyword:
+// name = New York. But a word after an OPERATOR is the column with this name, if there is one.
+// A column whose name is not a word, or is a keyword that no sign follows, is written in double
+// quotes.
+//
+// Values have these forms:
+//
+//   numbers     12, -0.5, 1e3, inf. A number that the column cannot hold is compared by its value
+//   bool        true, false
+//   strings     the string itself
+//   binary      hexadecimal digits; also fixed-length bytes and int96; a uuid as 8-4-4-4-12 digits
+//   date        2013-01-31
+//   time        10:00, 10:00:00, 10:00:00.123
+//   timestamp   2013-01-31, 2013-01-31T10:00:00.123, and with a time zone also Z or +02:00
+//
+// Dates, times and timestamps may also be @COUNT, the number of units since 1970-01-01 or midnight.
+
+// One condition of a ParsedFilter. Values are text, because the parser does not know the types of
+// the columns.
+struct TextCondition {
+  using Kind = PredicateKind;
+  struct Value {
+    std::string text;
+    size_t offset;  // in bytes from the start of the parsed text
+    enum class Form : uint8_t { kText, kWord, kWords, kName } form = Form::kText;
+  };
+
+  std::string column;
+  size_t column_offset = 0;
+  Kind kind = Kind::kEqual;
+  size_t kind_offset = 0;
+  // Two values for kBetween (low, high), at least one for kIn, none for kIsNull and kIsNotNull, one
+  // or two for kLike and kILike (pattern, escape), one for all other kinds. The value of kEqual is
+  // missing if there is only the column. A value of the form kName is a column.
+  std::vector<Value> values = {};
+};
+
+// A condition, or a combination of conditions.
+struct ParsedFilter {
+  Filter::Kind kind = Filter::Kind::kColumn;
+  TextCondition condition = {};             // if kind is kColumn
+  std::vector<ParsedFilter> operands = {};  // otherwise: one for kNot, several for the others
+};
+
+// Parses `text`, which must have at least one condition. kInvalidArgument: a syntax error. Its
+// message has the number of the character, counted from 1, and the text from there on.
+CFILE_EXPORT absl::StatusOr<ParsedFilter> ParseFilter(std::string_view text);
+
+// Makes a filter for a table with this schema, or for a file, whose column is called "value".
+// kInvalidArgument, with the place as above: a syntax error, a column that `schema` does not have,
+// or a condition that does not fit its column.
+CFILE_EXPORT absl::StatusOr<Filter> FilterOfText(std::string_view text, const Schema& schema);
+
+// Parses a list of names such as id,First Name,"a,b". A name ends at the next comma, or is enclosed
+// in double quotes, in which "" stands for a quote. kInvalidArgument: an empty name, a missing
+// closing quote, or text after the closing quote.
+CFILE_EXPORT absl::StatusOr<std::vector<std::string>> ParseNames(std::string_view list);
+
+// `name` in a form that ParseNames and ParseFilter accept: in double quotes if necessary.
+CFILE_EXPORT std::string NameAsWritten(std::string_view name);
 
 }  // namespace cfile

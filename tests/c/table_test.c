@@ -210,7 +210,19 @@ static void check_filters(const cfile_table* table) {
   cfile_filter_free(operands[0]);
   cfile_filter_free(operands[1]);
 
-  CHECK(cfile_filter_test("city", 11, &voss, 1, &both) == CFILE_INVALID_ARGUMENT);
+  CHECK_OK(cfile_table_filter(table, "city like '%o_s' and not year >= 2010.5", &both));
+  CHECK(count(table, both, &sum) == 11);
+  CHECK_ERROR(cfile_table_filter(table, "city == 'Voss'", &both), CFILE_INVALID_ARGUMENT,
+              "write = instead of == (character 6");
+  CHECK(count(table,
+              test("city", CFILE_CONTAINS,
+                   &(cfile_value){CFILE_VALUE_BYTES, 0, {.bytes = {2, "os"}}}, 1),
+              &sum) == 500);
+  CHECK_OK(cfile_filter_columns("city", CFILE_EQUAL, "city", &both));
+  CHECK(count(table, both, &sum) == 2000);
+  CHECK(cfile_filter_columns("city", CFILE_IN, "city", &both) == CFILE_INVALID_ARGUMENT);
+
+  CHECK(cfile_filter_test("city", 15, &voss, 1, &both) == CFILE_INVALID_ARGUMENT);
   CHECK(cfile_filter_test("city", CFILE_EQUAL, NULL, 1, &both) == CFILE_INVALID_ARGUMENT);
   CHECK_ERROR(cfile_filter_test("city", CFILE_EQUAL, &nothing, 1, &both), CFILE_INVALID_ARGUMENT,
               "null");

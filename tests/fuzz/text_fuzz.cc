@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "absl/strings/str_split.h"
+#include "cfile/filter.h"
 #include "cfile/record_schema.h"
 #include "tests/fuzz/target.h"
 #include "tools/import/csv_reader.h"
@@ -11,7 +12,6 @@
 #include "tools/records/json_parser.h"
 #include "tools/records/json_printer.h"
 #include "tools/value_text.h"
-#include "tools/where_parser.h"
 
 namespace cfile::fuzz {
 namespace {
@@ -71,18 +71,18 @@ void SchemaText(std::span<const uint8_t> bytes) {
   Expect(again.ok() && *again == *schema);
 }
 
-void CheckConditions(const tools::ParsedFilter& filter, size_t num_bytes) {
-  for (const tools::ParsedFilter& operand : filter.operands) CheckConditions(operand, num_bytes);
-  const tools::Condition& condition = filter.condition;
+void CheckConditions(const ParsedFilter& filter, size_t num_bytes) {
+  for (const ParsedFilter& operand : filter.operands) CheckConditions(operand, num_bytes);
+  const TextCondition& condition = filter.condition;
   if (condition.column.empty()) return;
-  const auto names = tools::ParseNames(tools::NameAsWritten(condition.column));
+  const auto names = ParseNames(NameAsWritten(condition.column));
   Expect(names.ok() && names->size() == 1 && names->front() == condition.column);
-  for (const tools::Condition::Value& value : condition.values) Expect(value.offset < num_bytes);
+  for (const TextCondition::Value& value : condition.values) Expect(value.offset < num_bytes);
 }
 
 // If a filter parses, the names of its columns can be printed and parsed again.
 void Where(std::span<const uint8_t> bytes) {
-  const auto filter = tools::ParseFilter(AsString(bytes));
+  const auto filter = ParseFilter(AsString(bytes));
   if (!filter.ok()) return Expect(absl::IsInvalidArgument(filter.status()));
   CheckConditions(*filter, bytes.size());
 }

@@ -44,6 +44,7 @@ PARTS = {
     "table/storage": [],
     "table/commit": ["table/manifest", "table/storage"],
     "table": ["table/manifest", "table/storage", "table/commit", "scan", "inspect"],
+    "table/where": [],
     "records": ["table", "scan"],
     "records/protobuf": ["records", "table"],
     "arrow": ["table", "table/manifest", "scan"],
@@ -65,6 +66,7 @@ PRIVATE_HALVES = {
     "cfile/core/read/reader_access.h": "cfile/reader.h",
     "cfile/parts/table/scan_parts.h": "cfile/table_scan.h",
     "cfile/parts/table/open_table.h": "cfile/table.h",
+    "cfile/parts/table/where/constant_text.h": "cfile/filter.h",
 }
 # What a private part of cfile/ does not do itself: compare a version or a compatibility. It asks for a property of
 # file_policy.h.
@@ -78,6 +80,7 @@ DOORS = {
     "nlohmann/": "tests/",
     "openssl/": "cfile/parts/http/",
     "pugixml": "cfile/parts/http/",
+    "re2/": "cfile/parts/scan/",
 }
 
 

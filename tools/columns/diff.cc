@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/columns/layout.h"
 #include "tools/columns/row_diff.h"
@@ -22,7 +23,6 @@
 #include "tools/dump/column_text.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
-#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {

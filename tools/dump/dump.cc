@@ -11,11 +11,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/location.h"
 #include "tools/parts.h"
 #include "tools/utf8.h"
-#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {

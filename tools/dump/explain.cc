@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "cfile/filter.h"
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "cfile/table_scan.h"
@@ -21,7 +22,6 @@
 #include "tools/dump/row_selection.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
-#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {
@@ -68,13 +68,13 @@ std::string ValueAsWritten(const std::string& value) {
 }
 
 // Returns the text of a condition with its values: "month >= 7".
-std::string TextOf(const Condition& condition) {
+std::string TextOf(const TextCondition& condition) {
   std::string text = absl::StrCat(NameAsWritten(condition.column), " ", NameOf(condition.kind));
   if (condition.values.empty() && condition.kind == PredicateKind::kEqual)
     return NameAsWritten(condition.column);
   std::vector<std::string> values;
-  for (const Condition::Value& value : condition.values) {
-    if (value.form == Condition::Value::Form::kName) {
+  for (const TextCondition::Value& value : condition.values) {
+    if (value.form == TextCondition::Value::Form::kName) {
       values.push_back(NameAsWritten(value.text));
       continue;
     }

@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/where.h"
-#include "tools/where_parser.h"
+#include "cfile/filter.h"
 
 namespace cfile::tools {
 namespace {
@@ -70,15 +69,18 @@ absl::StatusOr<RowSelection> SelectRows(const Input& input, const RowChoice& cho
 
 absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema) {
   if (!choice.where) return Filter();
-  return FilterOfText(*choice.where, schema);
+  auto filter = FilterOfText(*choice.where, schema);
+  if (filter.ok()) return filter;
+  return absl::Status(filter.status().code(), absl::StrCat("--where: ", filter.status().message()));
 }
 
 Option& AddNamesOption(Command& command, std::vector<std::string>& names, const char* spec,
                        const char* help) {
-  const auto add_names = [&names](const std::vector<std::string>& lists) -> std::string {
+  const std::string option(std::string_view(spec).substr(0, std::string_view(spec).find(' ')));
+  const auto add_names = [&names, option](const std::vector<std::string>& lists) -> std::string {
     for (const std::string& list : lists) {
       const auto parsed = ParseNames(list);
-      if (!parsed.ok()) return std::string(parsed.status().message());
+      if (!parsed.ok()) return absl::StrCat(option, ": ", parsed.status().message());
       names.insert(names.end(), parsed->begin(), parsed->end());
     }
     return "";

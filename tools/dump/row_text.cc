@@ -16,7 +16,6 @@
 #include "tools/text_table.h"
 #include "tools/utf8.h"
 #include "tools/value_text.h"
-#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {

@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/dump/commands.h"
 #include "tools/dump/explain_reads.h"
@@ -25,7 +26,6 @@
 #include "tools/dump/summary.h"
 #include "tools/location.h"
 #include "tools/text_table.h"
-#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {
@@ -362,7 +362,7 @@ void AddRowsCommand(Command& app, CommonOptions& common, Action& action) {
       "JSON arrays.\n\n"
       "A condition is one of:\n"
       "  COLUMN = VALUE             also != < <= > >=\n"
-      "  COLUMN = \"COLUMN\"          also != < <= > >=, with another column of the same type\n"
+      "  COLUMN = COLUMN            also != < <= > >=; two columns of one type\n"
       "  COLUMN                     of true and false\n"
       "  COLUMN [NOT] BETWEEN VALUE AND VALUE\n"
       "  COLUMN [NOT] IN (VALUE, ...)\n"

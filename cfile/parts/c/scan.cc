@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cfile/filter.h"
 #include "cfile/parts/c/call.h"
 #include "cfile/parts/c/file.h"
 #include "cfile/schema.h"
@@ -45,7 +46,21 @@ cfile_code Combine(Filter::Kind kind, const cfile_filter* const* operands, size_
   });
 }
 
+// The column of a file.
+std::vector<ColumnSchema> ColumnsOf(const cfile_file& file) {
+  const FileInfo& info = file.reader.info();
+  return {{.name = "value",
+           .type = info.type,
+           .levels = info.has_levels() ? info.levels : LevelLimits()}};
+}
+
 }  // namespace
+
+absl::Status ParseFilter(const char* text, const Schema& schema, cfile_filter** filter) {
+  CFILE_ASSIGN_OR_RETURN(Filter parsed, FilterOfText(text, schema));
+  *filter = new cfile_filter{std::move(parsed)};
+  return absl::OkStatus();
+}
 
 absl::StatusOr<TableScanOptions> OptionsOf(const cfile_scan_options* options) {
   TableScanOptions result;
@@ -128,16 +143,16 @@ cfile_code cfile_filter_not(const cfile_filter* operand, cfile_filter** filter) 
 
 void cfile_filter_free(cfile_filter* filter) { delete filter; }
 
+cfile_code cfile_file_filter(const cfile_file* file, const char* text, cfile_filter** filter) {
+  return Call({file, text, filter},
+              [&] { return ParseFilter(text, {.columns = ColumnsOf(*file)}, filter); });
+}
+
 cfile_code cfile_file_scan(const cfile_file* file, const cfile_scan_options* options,
                            cfile_scan** scan) {
   return Call({file, scan}, [&]() -> absl::Status {
-    const cfile::FileInfo& info = file->reader.info();
-    const std::vector<cfile::ColumnSchema> schema = {
-        {.name = "value",
-         .type = info.type,
-         .levels = info.has_levels() ? info.levels : cfile::LevelLimits()}};
     return NewAnyScan(
-        options, schema,
+        options, ColumnsOf(*file),
         [&](const cfile::TableScanOptions& scan_options) {
           return cfile::NewTableScan(file->reader, scan_options);
         },

@@ -38,6 +38,9 @@ namespace cfile::internal {
 // kInvalidArgument, kUnimplemented: a field has a value that the library does not accept.
 absl::StatusOr<TableScanOptions> OptionsOf(const cfile_scan_options* options);
 
+// Makes a filter. Errors: those of FilterOfText.
+absl::Status ParseFilter(const char* text, const Schema& schema, cfile_filter** filter);
+
 // Begins a scan with `begin`, which calls NewScan or NewTableScan. `schema`: the columns of the
 // table, or the column of the file.
 absl::Status NewAnyScan(const cfile_scan_options* options, const std::vector<ColumnSchema>& schema,

@@ -119,6 +119,11 @@ cfile_code cfile_table_cursor(const cfile_table* table, size_t column, cfile_cur
   });
 }
 
+cfile_code cfile_table_filter(const cfile_table* table, const char* text, cfile_filter** filter) {
+  return Call({table, text, filter},
+              [&] { return ParseFilter(text, table->reader.schema(), filter); });
+}
+
 cfile_code cfile_table_scan(const cfile_table* table, const cfile_scan_options* options,
                             cfile_scan** scan) {
   return Call({table, scan}, [&] {

@@ -78,8 +78,8 @@ absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
     const Reader& reader, std::shared_ptr<const ValueMatcher> matcher, bool negated,
     std::span<const std::unique_ptr<RowFilter>> others = {});
 
-// Returns a filter for the rows of which `test`, kEqual to kGreaterOrEqual, is true for the values of
-// two columns; with `negated`, for the rows that have both values, but `test` is false.
+// Returns a filter for the rows of which `test`, kEqual to kGreaterOrEqual, is true for the values
+// of two columns; with `negated`, for the rows that have both values, but `test` is false.
 // Preconditions and errors as NewRowFilter; the files have values of one type and the same rows.
 absl::StatusOr<std::unique_ptr<RowFilter>> NewColumnsFilter(
     const Reader& left, const Reader& right, PredicateKind test, bool negated,

@@ -129,12 +129,12 @@ def test_conditions(spark, read, save, tmp_path):
     time = "timestamp'2013-01-01 12:00:00Z' + make_interval(0, 0, 0, 0, id)"
     frame = spark.sql(f"select id, if(id % 3 = 0, null, {time}) as t from range(100)")
     save(frame, tmp_path / "t")
-    table = read(tmp_path / "t", where="(t >= '2013-01-03T00:00:00+00:00') | (id < 5)", columns="t,id")
+    table = read(tmp_path / "t", where="t >= '2013-01-03T00:00:00+00:00' or id < 5", columns="t,id")
     compare(table, frame.filter("t >= timestamp'2013-01-03 00:00:00Z' or id < 5").select("t", "id"))
     assert table.filter("id < 5").count() == 5
-    assert read(tmp_path / "t", where="t.is_null() & ~id.isin([3])").count() == 33
-    for wrong in ("id <", "id", "x == 1", "__import__('os')"):
-        with pytest.raises(Exception, match="condition|no column"):
+    assert read(tmp_path / "t", where="t is null and id not in (3)").count() == 33
+    for wrong in ("id <", "id", "x = 1", "id == 1"):
+        with pytest.raises(Exception, match="expected a value|a comparison must follow|no column|write ="):
             read(tmp_path / "t", where=wrong).collect()
 
 

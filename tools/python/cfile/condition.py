@@ -56,6 +56,8 @@ class Condition:
             return f"({sign.join(map(repr, self._parts))})"
         if self._kind == "not":
             return f"~{self._parts[0]!r}"
+        if self._kind == "text":
+            return f"of_text({self._parts[0]!r})"
         column, *constants = self._parts
         if self._kind == "in":
             return f"{column}.isin({constants!r})"
@@ -77,6 +79,8 @@ class Condition:
         """Returns the filter of the native module. `types`: the type of each column. KeyError: there is no such column."""
         if self._kind == "not":
             return "not", self._parts[0].native(types)
+        if self._kind == "text":
+            return "text", self._parts[0]
         if self._kind in ("and", "or"):
             return self._kind, [part.native(types) for part in self._parts]
         column, *constants = self._parts
@@ -202,3 +206,8 @@ def col(name: str) -> ColumnName:
     (delay > 60)
     """
     return ColumnName(name)
+
+
+def of_text(text: str) -> Condition:
+    """A condition in the grammar of `--where` of the tools: "delay > 60 and carrier like 'U%'". Mistakes are found when rows are read."""
+    return Condition("text", text)

@@ -1,7 +1,7 @@
 """Pieces of a table or a file, to be read by several threads, processes or machines."""
 from __future__ import annotations
 
-from .condition import Condition
+from .condition import Condition, of_text
 from .errors import ConflictError
 from .opening import opened
 from .rows import Rows
@@ -75,7 +75,7 @@ class Fragment(Rows):
         return f"<rows {self.begin:,} to {self.end:,}{part} in {self.path}>"
 
 
-def fragments(path: Any, count: int | None = None, *, columns: Sequence[str] | None = None, where: Condition | None = None,
+def fragments(path: Any, count: int | None = None, *, columns: Sequence[str] | None = None, where: Condition | str | None = None,
               filesystem: Any = None, storage_options: Mapping[str, Any] | None = None) -> list[Fragment]:
     """Divides a table or a file into pieces of similar size that begin at parts or blocks.
 
@@ -91,6 +91,7 @@ def fragments(path: Any, count: int | None = None, *, columns: Sequence[str] | N
     table = opened(path, **options)
     native = None
     if where is not None:
+        where = of_text(where) if isinstance(where, str) else where
         native = where.native({column["name"]: column["type"] for column in table.columns})
     ranges = table.split(count or max(1, -(-table.num_rows // 1_000_000)), columns, native)
     if not table.is_table:

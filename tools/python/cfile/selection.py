@@ -5,7 +5,7 @@ import operator
 from contextlib import suppress
 
 from . import restoring
-from .condition import Condition
+from .condition import Condition, of_text
 from .errors import ArgumentError
 from .rows import OpenRows
 
@@ -195,11 +195,13 @@ class Selection(OpenRows):
                 ordinals = [self._begin + int(ordinal) for ordinal in ordinals]
         return self._changed(ordinals=ordinals)
 
-    def scan(self, where: Condition | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
+    def scan(self, where: Condition | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
              reverse: bool = False) -> Selection:
         """The rows of this selection for which `where` is true; see Table.scan."""
         if self._ordinals is not None or self._limit is not None or self._reverse:
             raise TypeError("rows of take, and rows with a limit, cannot be scanned again")
+        if isinstance(where, str):
+            where = of_text(where)
         if where is not None and not isinstance(where, Condition):
             raise TypeError(f"where: expected a condition such as cfile.col('delay') > 60, got {where!r}")
         both = where if self._where is None else self._where if where is None else self._where & where

@@ -4,7 +4,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from . import _native, pushing, spark_types
-from .condition_text import parsed
+from .condition import of_text
 from .errors import ArgumentError
 from .optional import need
 from .selection import Selection
@@ -42,7 +42,7 @@ class TableRows:
     def __init__(self, place: Place, schema: Any, options: Mapping[str, str]) -> None:
         self.place = place
         self.fields = spark_types.arrow_schema(schema)
-        self.where = parsed(options["where"]) if "where" in options else None
+        self.where = of_text(options["where"]) if "where" in options else None
         self.size_bytes: int | None = None  # of a partition, if the options say so
         if "partition_size_bytes" in options:
             text = options["partition_size_bytes"].strip()

@@ -121,9 +121,10 @@ class Table(OpenRows):
         """
         return Selection(self._opened, columns).take(ordinals)
 
-    def scan(self, where: Condition | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
+    def scan(self, where: Condition | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
              reverse: bool = False) -> Selection:
-        """The rows for which `where` is true.
+        """The rows for which `where` is true: a condition such as cfile.col("delay") > 60, or text in the grammar of `--where` of the tools
+        such as "delay > 60 and carrier like 'U%'".
 
         columns: only these columns, in this order. limit: at most so many rows. reverse: batches from the last to the first.
         The scan reads only blocks that may hold such rows: bounds, statistics, Bloom filters and value indexes exclude the others.

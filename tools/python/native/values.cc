@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/filter.h"
 #include "cfile/status.h"
+#include "tools/python/native/errors.h"
 
 namespace cfile_python {
 namespace {
@@ -129,6 +131,7 @@ Filter FilterAt(nb::handle node, const cfile::Schema& schema, int depth) {
     }
     return {column, KindOf(nb::cast<std::string>(parts[2])), std::move(literals)};
   }
+  if (kind == "text") return ValueOf(cfile::FilterOfText(nb::cast<std::string>(parts[1]), schema));
   if (kind == "columns") {
     return cfile::CompareColumns(nb::cast<std::string>(parts[1]),
                                  KindOf(nb::cast<std::string>(parts[2])),

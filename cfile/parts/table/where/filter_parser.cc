@@ -1,17 +1,49 @@
-#include "tools/where_parser.h"
+#include "cfile/filter.h"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tools/utf8.h"
+#include "absl/strings/str_replace.h"
+#include "cfile/parts/table/where/filter_error.h"
 
-namespace cfile::tools {
+namespace cfile {
+namespace internal {
 namespace {
 
+bool BeginsCharacter(char c) { return (c & 0xc0) != 0x80; }  // of UTF-8
+
+}  // namespace
+
+std::string QuotedText(std::string_view text) {
+  size_t size = std::min<size_t>(text.size(), 60);
+  while (size > 0 && size < text.size() && !BeginsCharacter(text[size])) --size;
+  const std::string shown =
+      absl::StrReplaceAll(absl::Utf8SafeCEscape({text.data(), size}), {{"\\'", "'"}});
+  return absl::StrCat("\"", shown, size < text.size() ? "..." : "", "\"");
+}
+
+absl::Status FilterError(std::string_view text, size_t offset, std::string_view what) {
+  std::string place = "at the end";
+  if (offset < text.size()) {
+    const std::string_view before = text.substr(0, offset);
+    place =
+        absl::StrCat("character ", std::count_if(before.begin(), before.end(), BeginsCharacter) + 1,
+                     ": ", QuotedText(text.substr(offset)));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(absl::string_view(what.data(), what.size()), " (", place, ")"));
+}
+
+}  // namespace internal
+namespace {
+
+using internal::FilterError;
+using Condition = TextCondition;
 using Kind = Condition::Kind;
 
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -25,17 +57,6 @@ constexpr size_t kMaxDepth = 100;
 
 bool IsOneOf(std::string_view characters, char c) {
   return characters.find(c) != std::string_view::npos;
-}
-
-absl::Status ErrorAt(std::string_view option, std::string_view text, size_t offset,
-                     std::string_view what) {
-  const std::string place =
-      offset >= text.size()
-          ? "at the end"
-          : absl::StrCat("character ", CountCharacters(text.substr(0, offset)) + 1, ": ",
-                         Quoted(text.substr(offset)));
-  return absl::InvalidArgumentError(
-      absl::StrCat(std::string(option), ": ", std::string(what), " (", place, ")"));
 }
 
 // Appends the quoted text at `offset` of `text` to `out`, without its quotes, and moves `offset`
@@ -88,7 +109,7 @@ class Parser {
 
  private:
   absl::Status Error(std::string_view what) const {
-    return WhereError(where_, token_.offset, what);
+    return FilterError(where_, token_.offset, what);
   }
   absl::Status Expected(std::string_view what) const {
     return Error(absl::StrCat("expected ", std::string(what)));
@@ -273,8 +294,8 @@ class Parser {
     return Advance();
   }
 
-  // Takes a quoted text, or all words up to AND, OR or a token that is not a word. `or_column`: also
-  // a name in double quotes.
+  // Takes a quoted text, or all words up to AND, OR or a token that is not a word. `or_column`:
+  // also a name in double quotes.
   absl::Status ParseValue(Condition& condition, bool or_column = false) {
     using Form = Condition::Value::Form;
     Condition::Value value{.text = token_.text, .offset = token_.offset};
@@ -326,10 +347,6 @@ class Parser {
 
 absl::StatusOr<ParsedFilter> ParseFilter(std::string_view where) { return Parser(where).Parse(); }
 
-absl::Status WhereError(std::string_view where, size_t offset, std::string_view what) {
-  return ErrorAt("--where", where, offset, what);
-}
-
 absl::StatusOr<std::vector<std::string>> ParseNames(std::string_view list) {
   std::vector<std::string> names;
   for (size_t offset = 0;; ++offset) {
@@ -337,16 +354,16 @@ absl::StatusOr<std::vector<std::string>> ParseNames(std::string_view list) {
     std::string& name = names.emplace_back();
     if (list.substr(begin).starts_with('"')) {
       if (!TakeQuoted(list, offset, name)) {
-        return ErrorAt("--columns", list, begin, "a quote is not closed");
+        return FilterError(list, begin, "a quote is not closed");
       }
       if (offset < list.size() && list[offset] != ',') {
-        return ErrorAt("--columns", list, offset, "expected a comma or the end after the quote");
+        return FilterError(list, offset, "expected a comma or the end after the quote");
       }
     } else {
       offset = std::min(list.find(',', begin), list.size());
       name = list.substr(begin, offset - begin);
     }
-    if (name.empty()) return ErrorAt("--columns", list, begin, "expected a name");
+    if (name.empty()) return FilterError(list, begin, "expected a name");
     if (offset == list.size()) return names;
   }
 }
@@ -360,4 +377,4 @@ std::string NameAsWritten(std::string_view name) {
   return quoted + '"';
 }
 
-}  // namespace cfile::tools
+}  // namespace cfile
