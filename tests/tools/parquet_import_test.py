@@ -204,9 +204,23 @@ class ParquetImportTest(unittest.TestCase):
         self.assertEqual(summary["rows"], 48)
         self.assertEqual([c["name"] for c in summary["columns"]], ["int32", "double", "year"])
         self.assertEqual([row[-1] for row in self.rows()], ["2023"] * 24 + ["2024"] * 24)
-        self.copy("pyarrow_bloom", "in/year=2025/x.parquet")
-        self.assertIn("in/year=2025/x.parquet: column int64 is int64, but there is none in in/year=2023/x.parquet",
-                      self.error("in", "u"))
+
+    def test_columns_that_some_files_lack(self):
+        self.copy("pyarrow_no_statistics", "in/year=2023/x.parquet")
+        self.copy("pyarrow_bloom", "in/year=2024/x.parquet")
+        self.copy("pyarrow_no_statistics", "in/year=2025/x.parquet")
+        self.copy("pyarrow_bloom", "b.parquet")
+        self.summary("b.parquet", "b")
+        bloom = self.rows("b")
+        names = [c["name"] for c in self.summary("in", "t")["columns"]]
+        self.assertEqual(names, ["int32", "double", "int64", "string", "year"])
+        rows = self.rows()
+        self.assertEqual([row[2:] for row in rows[:24] + rows[-24:]],
+                         [["null", "null", "2023"]] * 24 + [["null", "null", "2025"]] * 24)
+        self.assertEqual([row[2:4] for row in rows[24:-24]], [row[-2:] for row in bloom])
+        self.assertEqual(self.run_tool(DUMP, "verify", "t").returncode, 0)
+        self.copy("pyarrow_nested_v2", "in/year=2026/x.parquet")
+        self.assertIn("in/year=2026/x.parquet: column ", self.error("in", "u"))
 
     def pandas(self, *options):
         """Exports table t. Returns the names of columns and the index that the pair "pandas" of the Parquet file has."""

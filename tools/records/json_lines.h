@@ -19,6 +19,9 @@ namespace cfile::tools {
 // of the text.
 inline constexpr size_t kJsonPadding = 64;
 
+// True if `json` is a JSON object, checked completely.
+bool IsJsonObject(std::string_view json);
+
 // If the file begins with [, it is an array of records, which may have line ends anywhere. Otherwise
 // each line is a record. Skips blank lines, and a byte order mark at the start of the file.
 // Thread-compatible. Memory: about 1 MiB plus twice the longest record.

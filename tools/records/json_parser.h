@@ -58,9 +58,6 @@ struct JsonParserOptions {
   std::set<std::string, std::less<>> columns = {};
 };
 
-// True if `json` is a JSON object.
-bool IsJsonObject(std::string_view json);
-
 // Parses records of one schema, one after another. Thread-compatible.
 class JsonParser {
  public:

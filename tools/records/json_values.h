@@ -13,7 +13,6 @@
 #include "absl/status/status.h"
 #include "cfile/status.h"
 #include "tools/records/json_lines.h"
-#include "tools/records/json_parser.h"
 
 namespace cfile::tools {
 

@@ -126,6 +126,7 @@ class Import {
         CFILE_RETURN_IF_ERROR(TableWriterAccess::NextPart(writer));
       CFILE_RETURN_IF_ERROR(Write(import, writer));
       CFILE_RETURN_IF_ERROR(WritePartitions(file, import.num_rows(), writer));
+      CFILE_RETURN_IF_ERROR(WriteMissing(file, import, writer));
     }
     return Finish(writer);
   }
@@ -198,6 +199,11 @@ class Import {
     };
     for (const ColumnSchema& column : schema.columns) {
       const std::optional<size_t> found = schema_.Find(column.name);
+      if (!found && !schema_.tree && !schema.tree) {
+        schema_.columns.push_back(column);
+        schema_.columns.back().nullable = true;
+        continue;
+      }
       if (!found) return differs(column.name, column.type.ToString(), "there is none");
       const ColumnSchema& first = schema_.columns[*found];
       if (!internal::HasSameValues(first.type, column.type))
@@ -218,8 +224,10 @@ class Import {
       if (repeats || !here.empty()) return differs(column.name, NameOf(leaf), NameOf(first_leaf));
       if (leaf == Repetition::kOptional) CFILE_RETURN_IF_ERROR(MakeNullable(*found));
     }
-    for (const ColumnSchema& column : schema_.columns) {
-      if (!schema.Find(column.name)) return differs(column.name, "missing", column.type.ToString());
+    for (ColumnSchema& column : schema_.columns) {
+      if (schema.Find(column.name)) continue;
+      if (schema_.tree) return differs(column.name, "missing", column.type.ToString());
+      column.nullable = true;
     }
     if (!HasSameGroups(schema)) {
       return absl::InvalidArgumentError(
@@ -377,6 +385,23 @@ class Import {
       CFILE_RETURN_IF_ERROR(
           VisitType(writer.schema().columns[*column].type, [&]<typename T>(std::type_identity<T>) {
             return AppendPartition<T>(file, file.values[i], *column, num_rows, writer);
+          }));
+    }
+    return absl::OkStatus();
+  }
+
+  // Appends nulls to the columns that only other files of the directory have.
+  absl::Status WriteMissing(const PartitionedFile& file, const ParquetFileImport& import,
+                            TableWriter& writer) const {
+    for (const ColumnSchema& column : schema_.columns) {
+      const auto is_partition = [&](const ColumnSchema& each) { return each.name == column.name; };
+      if (import.schema().Find(column.name) ||
+          std::any_of(files_.columns.begin(), files_.columns.end(), is_partition))
+        continue;
+      const size_t number = *writer.schema().Find(column.name);
+      CFILE_RETURN_IF_ERROR(
+          VisitType(writer.schema().columns[number].type, [&]<typename T>(std::type_identity<T>) {
+            return AppendPartition<T>(file, std::nullopt, number, import.num_rows(), writer);
           }));
     }
     return absl::OkStatus();
