@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "cfile/filter.h"
 #include "tools/text_table.h"
 #include "tools/utf8.h"
 
@@ -335,6 +336,20 @@ Option& Command::Add(std::string_view spec, Target target, std::string help, Che
              .target = std::move(target),
              .help = std::move(help),
              .check = std::move(check)});
+}
+
+Option& Command::AddNames(std::string_view spec, std::vector<std::string>* names,
+                          std::string help) {
+  const std::string option(spec.substr(0, spec.find(' ')));
+  const auto add = [names, option](const std::vector<std::string>& lists) -> std::string {
+    for (const std::string& list : lists) {
+      const auto parsed = ParseNames(list);
+      if (!parsed.ok()) return absl::StrCat(option, ": ", parsed.status().message());
+      names->insert(names->end(), parsed->begin(), parsed->end());
+    }
+    return "";
+  };
+  return Add(spec, add, std::move(help));
 }
 
 std::string Suggestion(std::string_view word, const std::vector<std::string>& known) {

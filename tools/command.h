@@ -91,6 +91,9 @@ struct Command {
   // Adds an option. `spec` is its name and its form, which may be missing: "--count N". The
   // reference is valid as long as the command. What `target` points to must outlive the parsing.
   Option& Add(std::string_view spec, Target target, std::string help, Check check = nullptr);
+  // Adds an option whose value is a list of names in the form of ParseNames (cfile/filter.h). The
+  // option may be given several times; `names` gets all names.
+  Option& AddNames(std::string_view spec, std::vector<std::string>* names, std::string help);
 };
 
 // What a command line says.

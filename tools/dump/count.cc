@@ -154,9 +154,9 @@ void AddCountCommand(Command& app, CommonOptions& common, Action& action) {
   AddIgnoreChecksumsOption(command, common);
   auto options = std::make_shared<CountOptions>();
   AddWhereOption(command, options->choice);
-  AddNamesOption(command, options->by, "--by NAME,...",
-                 "Count the rows of each value of this column, or of each combination of values; "
-                 "the column of a file is called value");
+  command.AddNames("--by NAME,...", &options->by,
+                   "Count the rows of each value of this column, or of each combination of values; "
+                   "the column of a file is called value");
   command.Add("--top N", &options->top, "Only the N values with the most rows",
               NumberIn(0, UINT64_MAX));
   command.Add("--distinct NAME", &options->distinct, "Count the different values of this column")

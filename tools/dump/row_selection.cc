@@ -74,23 +74,9 @@ absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema) {
   return absl::Status(filter.status().code(), absl::StrCat("--where: ", filter.status().message()));
 }
 
-Option& AddNamesOption(Command& command, std::vector<std::string>& names, const char* spec,
-                       const char* help) {
-  const std::string option(std::string_view(spec).substr(0, std::string_view(spec).find(' ')));
-  const auto add_names = [&names, option](const std::vector<std::string>& lists) -> std::string {
-    for (const std::string& list : lists) {
-      const auto parsed = ParseNames(list);
-      if (!parsed.ok()) return absl::StrCat(option, ": ", parsed.status().message());
-      names.insert(names.end(), parsed->begin(), parsed->end());
-    }
-    return "";
-  };
-  return command.Add(spec, add_names, help);
-}
-
 Option& AddRowChoiceOptions(Command& command, RowChoice& choice) {
-  Option& columns = AddNamesOption(
-      command, choice.columns, "--columns NAME,...",
+  Option& columns = command.AddNames(
+      "--columns NAME,...", &choice.columns,
       "Only these columns of a table, in this order, or of nested records these groups and leaf "
       "columns; write a name with a comma in double quotes, as in '\"a,b\",c'");
   AddWhereOption(command, choice);

@@ -38,8 +38,5 @@ absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema);
 // --where is an error of FilterOf.
 Option& AddRowChoiceOptions(Command& command, RowChoice& choice);
 void AddWhereOption(Command& command, RowChoice& choice);
-// An option whose value is such a list; `names` gets all names.
-Option& AddNamesOption(Command& command, std::vector<std::string>& names, const char* spec,
-                       const char* help);
 
 }  // namespace cfile::tools

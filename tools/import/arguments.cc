@@ -293,9 +293,10 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
            "--not-null makes nulls errors",
            OneOf({"first", "last"}))
       .needs = "--sorted-by";
-  tool.Add("--columns COLUMN", &import.columns,
-           "Import only this column, and others for which this option\nis given again; of JSON, a "
-           "field of the records");
+  tool.AddNames(
+      "--columns NAME,...", &import.columns,
+      "Import only these columns; of JSON, fields of the records. A\nname with a comma is "
+      "in double quotes");
   tool.Add("--part-per-row-group", &import.part_per_row_group,
            "Of Parquet: each row group becomes a part of the table,\nand keeps its dictionaries");
   tool.Add("--report", &arguments.report,
