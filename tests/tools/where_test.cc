@@ -567,6 +567,11 @@ TEST_F(Typed, Patterns) {
   Expect("text ~ '^(abc)+$' or text ~ '%_'", "34");
   Expect("text ~ '^a.c' or text !~ '^.b|i|x|_'", "14");
   Expect("text ~ '^Z.rich$'", "2");
+  Expect("text ~ '^a|x'", "45");
+  Expect("text ~ '^abz?ca'", "4");
+  Expect("text ~ '^5?a'", "4");
+  Expect("text ~ '^*xa'", "5");
+  Expect("text ~ '^50'", "3");
 }
 
 // Whether `text` is matched by `pattern`, in which % and _ have their meaning.

@@ -152,15 +152,24 @@ struct ExpressionTest {
   }
 };
 
+// The letters, digits and blanks with which all values begin that match; "" if there are none.
+std::string PrefixOf(std::string_view expression) {
+  if (!expression.starts_with('^') || expression.find('|') != std::string_view::npos) return "";
+  size_t end = 1;
+  while (
+      end < expression.size() &&
+      (absl::ascii_isalnum(static_cast<unsigned char>(expression[end])) || expression[end] == ' '))
+    ++end;
+  // A repetition, such as ?, belongs to the character before it.
+  if (end < expression.size() && end > 1) --end;
+  return std::string(expression.substr(1, end - 1));
+}
+
 MatcherOrError MatchExpression(const std::string& text) {
   const auto expression = std::make_shared<const re2::RE2>(text, re2::RE2::Quiet);
   if (!expression->ok()) return absl::InvalidArgumentError(expression->error());
-  // Values that match an expression with ^ are within these bounds.
-  std::string least;
-  std::string most;
-  if (!text.starts_with('^') || !expression->PossibleMatchRange(&least, &most, 64))
-    return Make(ExpressionTest{expression});
-  return Make(ExpressionTest{expression}, least, most + '\0');
+  const std::string prefix = PrefixOf(text);
+  return Make(ExpressionTest{expression}, prefix, AfterPrefix(prefix));
 }
 
 std::string QuotedMeta(const std::string& bytes) { return re2::RE2::QuoteMeta(bytes); }
