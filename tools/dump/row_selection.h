@@ -15,7 +15,7 @@ namespace cfile::tools {
 // The columns and the condition that the user chose.
 struct RowChoice {
   std::vector<std::string> columns = {};  // names of columns of a table; empty: all
-  std::optional<std::string> where = {};  // in the grammar of tools/where_parser.h
+  std::optional<std::string> where = {};  // in the grammar of cfile/filter.h
 };
 
 // A scan of the chosen rows.
@@ -34,7 +34,7 @@ absl::StatusOr<RowSelection> SelectRows(const Input& input, const RowChoice& cho
 absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema);
 
 // Adds the options --columns and --where, and returns --columns. Its value is a list of names in
-// the form of ParseNames (tools/where_parser.h); the option may be given several times. An empty
+// the form of ParseNames (cfile/filter.h); the option may be given several times. An empty
 // --where is an error of FilterOf.
 Option& AddRowChoiceOptions(Command& command, RowChoice& choice);
 
