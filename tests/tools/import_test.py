@@ -596,6 +596,23 @@ class Errors(ImportTest):
                 shutil.copytree(kept, self.folder / "t")
         self.fail("the signal did not interrupt the import")
 
+    def test_a_file_that_is_cut(self):
+        """Another process cuts the input while it is read: an error, no signal, and nothing is left."""
+        line = "1,some text\n"
+        for doubled in range(6):
+            self.write("a,b\n" + line * (500_000 << doubled), "t.csv")
+            process = subprocess.Popen([IMPORT, "t.csv", "t", "--threads", "1"], cwd=self.folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+            while process.poll() is None and "t.csv" not in pathlib.Path(f"/proc/{process.pid}/maps").read_text():
+                os.sched_yield()
+            os.truncate(self.folder / "t.csv", 4096)
+            _, message = process.communicate(timeout=300)
+            if process.returncode != 0:
+                self.assertEqual((process.returncode, message), (3, b"cfile-import: t.csv: the file was cut while it was read\n"))
+                self.assertEqual(self.files(), [])
+                return
+            shutil.rmtree(self.folder / "t")
+        self.fail("the import was faster")
+
     def test_signals_leave_nothing(self):
         for head, line, name in (("a,b\n", "1,some text\n", "t.csv"), ("", '{"a":1,"b":"some text"}\n', "t.jsonl")):
             for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

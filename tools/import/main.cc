@@ -1,5 +1,7 @@
 // cfile-import: imports CSV, JSON, Arrow IPC or Parquet into a table.
 #include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -169,11 +171,38 @@ absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progres
   return result;
 }
 
+// The input was cut while it was read, so that a page of its mapping has no bytes.
+volatile sig_atomic_t input_was_cut = 0;
+uintptr_t page_bytes = 0;
+
+// Without this, SIGBUS would kill the process, which would leave files behind. The page gets zeros,
+// and the import ends soon.
+void CancelOnCutInput() {
+  page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  struct sigaction action = {};
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = [](int, siginfo_t* info, void*) {
+    void* const page =
+        static_cast<char*>(info->si_addr) - reinterpret_cast<uintptr_t>(info->si_addr) % page_bytes;
+    if (mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+        MAP_FAILED)
+      _exit(kIoError);
+    input_was_cut = 1;
+    Progress::Cancel();
+  };
+  sigaction(SIGBUS, &action, nullptr);
+}
+
 ExitCode Run(const Arguments& arguments) {
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   {
     Progress progress(arguments.progress);
     result = ImportFile(arguments.import, progress);
+  }
+  if (input_was_cut != 0) {
+    return Report(kImportTool,
+                  absl::UnavailableError(
+                      StrCat(arguments.import.input, ": the file was cut while it was read")));
   }
   if (!result.ok()) {
     const ExitCode code = Report(kImportTool, result.status());
@@ -201,6 +230,7 @@ int main(int argc, char** argv) {
   signal(SIGPIPE,
          SIG_IGN);  // the import continues even if the reader of its output closes the pipe
   CancelOnSignals();
+  CancelOnCutInput();
   RaiseOpenFileLimit();
   try {
     ExitCode exit_code = kFine;
