@@ -424,6 +424,14 @@ Parsed Parse(const Command& tool, std::vector<std::string> arguments) {
   for (const Command& each : tool.subcommands) {
     if (app.got_subcommand(each.name)) parsed.chosen = &each;
   }
+  if (!parsed.error.empty() && !parsed.unexpected.empty()) {
+    const std::string& word = parsed.unexpected[0];
+    std::vector<std::string> words;
+    for (const Command& each : tool.subcommands) words.push_back(each.name);
+    parsed.error += word.starts_with('-')      ? OptionSuggestion(word, tool, parsed.chosen)
+                    : parsed.chosen == nullptr ? Suggestion(word, words)
+                                               : "";
+  }
   const bool done = parsed.error.empty() && !parsed.text;
   if (done && parsed.chosen != nullptr && parsed.chosen->on_choice) parsed.chosen->on_choice();
   return parsed;

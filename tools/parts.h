@@ -9,9 +9,6 @@
 
 namespace cfile::tools {
 
-// The help of an argument or option with the text of ChosenPart.
-inline constexpr char kPartText[] = "a number, counted from 0, or how a part's name begins";
-
 // Returns the number of the part that `text` names: its number, counted from 0, its name, or the
 // beginning of its name. kInvalidArgument: there is no such part, or there are several.
 absl::StatusOr<size_t> ChosenPart(const TableReader& table, const std::string& text);

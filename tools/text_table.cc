@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -57,6 +58,22 @@ std::optional<int> LeaveOut(const std::vector<TextColumn>& columns, std::vector<
   return any ? std::optional(first) : std::nullopt;
 }
 
+// Shortens the cells of a column in the middle, and so that different cells stay different if there
+// is such a place.
+void ShortenApart(size_t column, size_t width, std::vector<std::vector<std::string>>& lines) {
+  const auto different = [&](const auto& form) {
+    std::set<std::string> texts;
+    for (const auto& line : lines) texts.insert(form(line[column]));
+    return texts.size();
+  };
+  const size_t all = different([](const std::string& text) { return text; });
+  std::optional<size_t> end;
+  const auto shorten = [&](const std::string& text) { return ShortenedInMiddle(text, width, end); };
+  for (size_t tried = width - kDots.size(); different(shorten) < all && tried > 0;) end = --tried;
+  if (different(shorten) < all) end.reset();
+  for (auto& line : lines) line[column] = shorten(line[column]);
+}
+
 }  // namespace
 
 std::string Shortened(std::string_view text, size_t width, bool keep_end) {
@@ -76,11 +93,12 @@ std::string Shortened(std::string_view text, size_t width, bool keep_end) {
                   : absl::StrCat(std::string(rest()), std::string(kDots));
 }
 
-std::string ShortenedInMiddle(std::string_view text, size_t width) {
+std::string ShortenedInMiddle(std::string_view text, size_t width, std::optional<size_t> end) {
   if (CountCells(text) <= width) return std::string(text);
-  const size_t end = (width - kDots.size()) / 2;  // the number of cells after the dots
-  return absl::StrCat(Shortened(text, width - end),
-                      Shortened(text, end + kDots.size(), /*keep_end=*/true).substr(kDots.size()));
+  const size_t after = end.value_or((width - kDots.size()) / 2);  // the cells after the dots
+  return absl::StrCat(
+      Shortened(text, width - after),
+      Shortened(text, after + kDots.size(), /*keep_end=*/true).substr(kDots.size()));
 }
 
 TextLines::TextLines(std::vector<TextColumn> columns, const std::vector<size_t>& natural,
@@ -142,8 +160,14 @@ std::string AlignText(const std::vector<std::vector<std::string>>& lines,
     }
   }
   const TextLines format(columns, natural, width);
+  std::vector<std::vector<std::string>> shown = lines;
+  for (size_t i = 0; width && i < columns.size(); ++i) {
+    if (columns[i].cut == TextColumn::Cut::kMiddle && columns[i].shorten > 0) {
+      ShortenApart(i, format.width(i), shown);
+    }
+  }
   std::string text;
-  for (const auto& line : lines) format.Append(line, text);
+  for (const auto& line : shown) format.Append(line, text);
   format.AppendNote(text);
   return text;
 }

@@ -24,6 +24,7 @@ struct TextColumn {
   // 0: the column is always shown.
   int drop = 0;
   // What a shortened cell loses. kMiddle is for names, which often differ only at the end.
+  // AlignText cuts them in another place if some would become the same.
   enum class Cut { kEnd, kMiddle } cut = Cut::kEnd;
 };
 
@@ -44,6 +45,8 @@ class TextLines {
   // Says how many columns were left out, in lines of at least 40 cells. Appends nothing if all
   // columns are shown.
   void AppendNote(std::string& out) const;
+  // The cells that the column has in a line.
+  size_t width(size_t column) const { return widths_[column]; }
 
  private:
   const std::vector<TextColumn> columns_;
@@ -72,8 +75,10 @@ std::string AlignText(const std::vector<std::vector<std::string>>& lines,
 std::string Shortened(std::string_view text, size_t width, bool keep_end = false);
 
 // Returns `text` with at most `width` cells. Of a longer text, the function returns the beginning,
-// "..." and the end. Precondition: `width` is at least 3.
-std::string ShortenedInMiddle(std::string_view text, size_t width);
+// "..." and the last `end` cells, by default as many as of the beginning. Preconditions: `width` is
+// at least 3, and `end` at most 3 less.
+std::string ShortenedInMiddle(std::string_view text, size_t width,
+                              std::optional<size_t> end = std::nullopt);
 
 // Breaks `text` at spaces, so that lines have at most `width` cells if their words are not longer.
 // Each line but the first begins with `indentation` spaces, which `width` does not count.

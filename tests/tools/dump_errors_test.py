@@ -246,6 +246,8 @@ class ExitCodes(ErrorsTest):
             self.assertRegex(line, rf"^{name}: block at offset \d+, \d+ bytes: checksum mismatch.*; concerns rows \d+ to \d+$")
         code, loud, _ = self.run_dump("verify", "d")
         self.assertEqual([line.partition(": ")[2] for line in lines], [line[2:] for line in loud.splitlines() if "concerns rows" in line])
+        # The damaged files are named again at the end.
+        self.assertEqual(loud.splitlines()[-2:], ["2 files checked: 1 damaged", f"  {name}: DAMAGED"])
         self.assertEqual(self.run_dump("verify", "--quiet", "--json", "t")[0], 1)
 
 

@@ -76,6 +76,7 @@ class Table(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn(names[1], error)
         self.assertEqual(self.run_tool("drop", "--dry-run", "t", "0")[0], 0)  # by number
+        self.assertIn("did you mean drop?", self.run_tool("drp", "t")[2])
         code, out, error = self.run_tool("drop", "t", "part-")
         self.assertEqual((code, out), (1, ""))
         self.assertIn("the names of 2 parts begin with part-", error)

@@ -144,6 +144,23 @@ TEST(TextTableTest, BreaksLinesAtSpaces) {
   EXPECT_EQ(Wrapped("äöü äöü äöü", 7), "äöü äöü\näöü");  // 7 cells, but 13 bytes
 }
 
+TEST(TextTableTest, ShortenedNamesStayDifferent) {
+  const std::vector<TextColumn> columns = {{.shorten = 1, .cut = TextColumn::Cut::kMiddle},
+                                           {.right = true}};
+  const std::string begin(30, 'b'), end(30, 'e');
+  const auto names = [&](const std::string& one, const std::string& other) {
+    return AlignText({{one, "1"}, {other, "2"}}, columns, 40);
+  };
+  // The default cut shows the beginning and the end of the names.
+  EXPECT_EQ(names(begin + "1" + end, begin + "1" + begin),
+            begin.substr(0, 17) + "..." + end.substr(0, 17) + "  1\n" + begin.substr(0, 17) +
+                "..." + begin.substr(0, 17) + "  2\n");
+  // These names differ only behind the first 20 characters.
+  const std::string text = names(begin.substr(0, 20) + "1" + end, begin.substr(0, 20) + "2" + end);
+  EXPECT_NE(text.find("b1"), std::string::npos) << text;
+  EXPECT_NE(text.find("b2"), std::string::npos) << text;
+}
+
 TEST(TextTableTest, WideCharactersAreAligned) {
   EXPECT_EQ(AlignText({{"東京", "1"}, {"ab", "2"}}, "<>"), "東京  1\nab    2\n");
 }

@@ -21,7 +21,7 @@
 #include "cfile/table_scan.h"
 #include "nlohmann/json.hpp"
 #include "tests/cfile/temporary_directory.h"
-#include "tools/dump/rows.h"
+#include "tools/dump/row_text.h"
 
 namespace cfile::tools {
 namespace {
@@ -598,18 +598,20 @@ TEST_F(FoundRows, RandomPatterns) {
   }
 }
 
-// Returns the first row of the table in the form in which the subcommand `values` prints it.
+// Returns the first row of the table in the form in which the subcommand `rows` prints it.
 std::string FirstRow(const std::string& path, bool json) {
   CommonOptions common;
   common.path = path;
-  common.json = json;
   const auto input = OpenInput(common);
   EXPECT_TRUE(input.ok()) << input.status();
-  Output output;
-  testing::internal::CaptureStdout();
-  EXPECT_TRUE(AppendRows(*input, common, {}, {.count = 1}, "text", output).ok());
-  EXPECT_EQ(output.Finish(kFine), kFine);
-  return testing::internal::GetCapturedStdout();
+  const RowForm form{.format = json ? RowFormat::kJson : RowFormat::kText};
+  const auto plan = PlanRows(*input, common, {}, {.count = 1}, form);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  const auto rows = plan->open(plan->ranges, nullptr);
+  EXPECT_TRUE(rows.ok()) << rows.status();
+  std::string text = plan->header;
+  EXPECT_TRUE((*rows)->Append(text).ok());
+  return text;
 }
 
 TEST(PrintedRows, NamesThatAreNotText) {

@@ -39,18 +39,28 @@ struct Counts {
 };
 
 absl::StatusOr<Counts> CountRows(const Input& input, const CountOptions& options, Form form) {
-  RowChoice choice = options.choice;
-  choice.columns = options.distinct.empty() ? options.by : std::vector{options.distinct};
-  if (input.file) choice.columns.clear();
-  CFILE_ASSIGN_OR_RETURN(RowSelection selection, SelectRows(input, choice));
   Counts counts;
-  if (!options.grouped()) {
-    if (selection.options.where.empty()) {
-      counts.rows = input.num_rows();
-      return counts;
-    }
-    selection.options.columns = std::vector<std::string>();
+  if (!options.grouped() && !options.choice.where) {
+    counts.rows = input.num_rows();
+    return counts;
   }
+  RowSelection selection;
+  if (options.grouped() || input.file) {
+    RowChoice choice = options.choice;
+    choice.columns = options.distinct.empty() ? options.by : std::vector{options.distinct};
+    if (input.file) {
+      for (const std::string& name : choice.columns) {
+        if (name == "value") continue;
+        return absl::InvalidArgumentError("the column of a file is called value");
+      }
+      choice.columns.clear();
+    }
+    CFILE_ASSIGN_OR_RETURN(selection, SelectRows(input, choice));
+  } else {
+    CFILE_ASSIGN_OR_RETURN(selection.options.where,
+                           FilterOf(options.choice, input.table->schema()));
+  }
+  if (!options.grouped()) selection.options.columns = std::vector<std::string>();
   std::vector<std::unique_ptr<ColumnText>> texts;
   for (const ColumnSchema& column : selection.columns) texts.push_back(NewColumnText(column.type));
   Progress progress(isatty(STDERR_FILENO) != 0);

@@ -96,21 +96,18 @@ absl::StatusOr<Found> FindValue(const Input& input, const SearchPlace& place,
   return found;
 }
 
-// Appends the values of the key columns of a row.
-absl::Status AppendKeyColumns(const TableReader& table, uint64_t ordinal, Form form,
-                              std::string& out) {
+// Appends the values of the key columns of a row as JSON.
+absl::Status AppendKeyColumns(const TableReader& table, uint64_t ordinal, std::string& out) {
   TableScanOptions options{.columns = {{}}, .range = {ordinal, ordinal + 1}};
   for (const size_t column : table.schema().key_columns)
     options.columns->push_back(table.schema().columns[column].name);
-  auto scan = table.NewScan(options);
-  if (!scan.ok()) return scan.status();
-  const auto batch = scan->Next();
-  if (!batch.ok()) return batch.status();
-  for (size_t i = 0; i < scan->columns().size(); ++i) {
-    if (i > 0) out += form == Form::kJson ? ',' : '\t';
-    const auto text = NewColumnText(table.schema().columns[scan->columns()[i]].type);
-    text->Open(*batch, i);
-    text->Append(0, form, out);
+  CFILE_ASSIGN_OR_RETURN(TableScan scan, table.NewScan(options));
+  CFILE_ASSIGN_OR_RETURN(const TableBatch batch, scan.Next());
+  for (size_t i = 0; i < scan.columns().size(); ++i) {
+    if (i > 0) out += ',';
+    const auto text = NewColumnText(table.schema().columns[scan.columns()[i]].type);
+    text->Open(batch, i);
+    text->Append(0, Form::kJson, out);
   }
   return absl::OkStatus();
 }
@@ -130,7 +127,7 @@ absl::StatusOr<Found> FindKey(const TableReader& table, const SearchPlace& place
     CFILE_ASSIGN_OR_RETURN(const auto batch, cursor->Next(1));
     found.position.exact = batch.values[0].starts_with(key.bytes());
   }
-  CFILE_RETURN_IF_ERROR(AppendKeyColumns(table, found.ordinal(), Form::kJson, found.value));
+  CFILE_RETURN_IF_ERROR(AppendKeyColumns(table, found.ordinal(), found.value));
   found.value = absl::StrCat("[", found.value, "]");
   return found;
 }

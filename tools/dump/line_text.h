@@ -37,9 +37,7 @@ class LineText {
   LineText(const LineForm& form, std::span<const ColumnSchema> columns);
   ~LineText();
 
-  // From now on, formats the rows of `batch`, which must stay valid. The second function formats
-  // only the rows from `begin` to `end` - 1.
-  void Open(const TableBatch& batch) { Open(batch, 0, batch.num_rows()); }
+  // From now on, formats the rows from `begin` to `end` - 1 of `batch`, which must stay valid.
   void Open(const TableBatch& batch, size_t begin, size_t end);
   // True if all rows of the last call of Open are formatted.
   bool done() const { return next_row_ == end_row_; }

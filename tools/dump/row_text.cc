@@ -121,7 +121,7 @@ class ValueRows final : public ScannedRows {
 
   // Chooses the widths of the columns by the first rows, and prints the names of the columns.
   void BeginLines(std::string& out) {
-    constexpr size_t kRows = 500;
+    constexpr size_t kRows = 10'000;
     std::vector<std::string> heads;
     std::vector<size_t> widths;
     for (const std::string& name : names_) {

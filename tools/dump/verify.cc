@@ -51,6 +51,9 @@ class VerifyPrinter {
   void Add(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     const ExitCode worst = Print(path, report, file_size);
     ++files_;
+    if (worst != kFine) {
+      bad_files_.push_back(absl::StrCat(Printable(path), ": ", NameOf(worst, report)));
+    }
     if (worst == kDamaged) ++(IsMissing(report) ? missing_files_ : damaged_files_);
     if (worst != kFine && worst != kDamaged) ++unfinished_files_;
   }
@@ -71,6 +74,7 @@ class VerifyPrinter {
       absl::StrAppend(&output_.text, document.dump(2), "\n");
     } else if (files_ > 1 && !quiet_) {
       absl::StrAppend(&output_.text, files_, " files checked: ", Summary(), "\n");
+      for (const std::string& line : bad_files_) absl::StrAppend(&output_.text, "  ", line, "\n");
     }
     return output_.Finish(worst_);
   }
@@ -190,6 +194,7 @@ class VerifyPrinter {
   Progress& progress_;
   ExitCode worst_ = kFine;
   uint64_t files_ = 0;
+  std::vector<std::string> bad_files_;  // what is printed last
   uint64_t damaged_files_ = 0;
   uint64_t missing_files_ = 0;
   uint64_t unfinished_files_ = 0;  // files that are not damaged, but not checked in full

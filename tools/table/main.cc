@@ -401,15 +401,17 @@ int Run(int argc, char** argv) {
                 "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
                 CompactParts))
       .Add("PART", &arguments.parts,
-           "Only these parts, which must follow each other: names, or the beginnings of names "
-           "(default: all parts)");
+           "Only these parts, which must follow each other: numbers, counted from 0, names, or the "
+           "beginnings of names (default: all parts)");
   const auto with_all = [&](Command& command) -> Command& {
     command.Add("--all", &arguments.all, "Even if these are all rows of the table");
     return with_dry_run(command);
   };
   with_all(add("drop", "Remove parts from the table", Drop))
-      .Add("PART", &arguments.parts,
-           "The names of the parts, or the beginnings of names. With --all, all parts");
+      .Add(
+          "PART", &arguments.parts,
+          "The numbers of the parts, counted from 0, their names, or the beginnings of names. With "
+          "--all, all parts");
   with_all(add("drop-below", "Remove the rows whose key is less than KEY from a sorted table",
                DropBelow))
       .Add("KEY", &arguments.keys,

@@ -1,0 +1,290 @@
+"""Tests the subcommands rows, find and count of cfile-dump, old words, and suggestions: dump_words_test.py CFILE_DUMP CFILE_IMPORT."""
+
+import collections
+import csv
+import gzip
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import unittest
+
+from dump_case import DUMP, IMPORT, DumpCase
+
+NUM_ROWS = 9_000
+ROWS = [(i * 2, f"name {i % 7}" if i % 5 else None, i / 4) for i in range(NUM_ROWS)]  # id, name, x
+
+
+class WordsTest(DumpCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        options = ["--sorted-by", "id", "--block-size", "4KiB", "--encoding", "plain", "--compression", "none", "--type", "x=double"]
+        for name, begin, end in (("t", 0, NUM_ROWS), ("a", 0, 4000), ("b", 4000, NUM_ROWS)):
+            with open(cls.folder / f"{name}.csv", "w", newline="") as file:
+                rows = csv.writer(file, lineterminator="\n")
+                rows.writerows([("id", "name", "x"), *ROWS[begin:end]])
+        cls.make("t.csv", "t", *options)
+        cls.make("a.csv", "parts", *options)
+        cls.make("b.csv", "parts", "--append")
+        (cls.folder / "f.csv").write_text("f,n\n-inf,1\n-5,2\n0.5,3\n")
+        cls.make("f.csv", "floats", "--sorted-by", "f", "--type", "f=double")
+        (cls.folder / "n.jsonl").write_text("".join(f'{{"id":{i},"tags":["x{i}","y"]}}\n' for i in range(3000)))
+        cls.make("n.jsonl", "nested", "--sorted-by", "id", "--block-size", "4KiB", "--encoding", "plain", "--compression", "none")
+        cls.file = str(next(cls.folder.glob("t/part-*/0000-id.cfile")).relative_to(cls.folder))
+
+    def ids(self, *arguments):
+        return [json.loads(line)["id"] for line in self.dump("rows", "--format", "jsonl", *arguments).splitlines()]
+
+    def terminal(self, width, *command):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([DUMP, *command], cwd=self.folder, stdout=theirs, env=os.environ | {"COLUMNS": str(width)})
+        os.close(theirs)
+        text = b""
+        try:
+            while part := os.read(ours, 65536):
+                text += part
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(), 0)
+        return text.decode().replace("\r\n", "\n")
+
+
+class OldWords(WordsTest):
+    def test_old_words_do_the_same_and_say_the_new_one(self):
+        for old, new in (
+                (["values", "t", "--head", "3"], ["rows", "t", "--limit", "3"]),
+                (["values", "--json", "t", "--tail=2"], ["rows", "--json", "t", "--tail", "2"]),
+                (["at", "t", "7"], ["rows", "t", "--row", "7"]),
+                (["at", "--json", "--column", "x", "t", "7"], ["rows", "--json", "--column", "x", "t", "--row", "7"]),
+                (["records", "t", "-n", "2"], ["rows", "--format", "jsonl", "t", "-n", "2"]),
+                (["records", "t", "--format", "csv"], ["rows", "t", "--format", "csv"]),
+                (["records", "--json", "nested", "--tail", "1"], ["rows", "nested", "--tail", "1"]),
+                (["records", "--schema", "nested"], ["summary", "--schema", "nested"]),
+                (["export", "t"], ["rows", "t", "--format", "csv"]),
+                (["export", "t", "--to", "tsv"], ["rows", "t", "--format", "tsv"]),
+                (["block", self.file, "1"], ["blocks", self.file, "--block", "1"]),
+                (["block", self.file, "--ordinal", "9"], ["blocks", self.file, "--ordinal", "9"]),
+                (["header", self.file], ["hexdump", self.file, "--header"]),
+                (["footer", "--json", self.file], ["hexdump", "--json", self.file, "--footer"]),
+                (["dictionary", self.file], ["stats", self.file, "--dictionary"])):
+            code, out, error = self.run_dump(*old)
+            self.assertEqual((code, out), (0, self.dump(*new)), old)
+            self.assertEqual(error, f"cfile-dump {old[0]} is now cfile-dump {new[0] if new[0] != 'summary' else 'rows'}; "
+                                    "the old word goes with 0.3\n")
+            for text in (self.dump("--help"), self.dump("--print-declarations")):
+                self.assertNotIn(f'"{old[0]}"', text)
+                self.assertNotIn(f"\n  {old[0]} ", text)
+        self.assertEqual(self.run_dump("export", "t", "o.jsonl")[0], 0)
+        self.assertEqual((self.folder / "o.jsonl").read_text(), self.dump("rows", "t", "--format", "jsonl"))
+        self.assertEqual(self.run_dump("concat", self.file, self.file, "two.cfile")[0], 0)
+        self.assertEqual(len(self.dump("rows", "two.cfile").splitlines()), 2 * NUM_ROWS)
+
+    def test_suggestions(self):
+        for command, end in ((["rws", "t"], "; did you mean rows?"), (["rows", "t", "--limti", "3"], "; did you mean --limit?"),
+                             (["rows", "t", "--columns", "nmae"], "; did you mean name?"),
+                             (["rows", "t", "--column", "ID"], "; did you mean id?"),
+                             (["count", "t", "--by", "nane"], "; did you mean name?"),
+                             (["rows", "t", "--format", "cvs"], "; did you mean csv?"),
+                             (["t", "--jsn"], "; did you mean --json?"), (["find", "t", "1", "--explian"], "; did you mean --explain?")):
+            code, out, error = self.run_dump(*command)
+            self.assertEqual((code, out), (1, ""))
+            self.assertEqual(error.splitlines()[0][-len(end):], end, command)
+        for command in (["xyzzy", "t"], ["rows", "t", "--frobnicate"], ["rows", "t", "--columns", "zzz"]):
+            self.assertNotIn("did you mean", self.run_dump(*command)[2])
+        name = next(self.folder.glob("parts/part-*")).name
+        self.assertIn(f"did you mean {name}?", self.run_dump("rows", "parts", "--part", name[:-1] + "x")[2])
+
+    def test_suggestions_of_the_other_tools(self):
+        self.assertIn("did you mean --quiet?", self.run_tool(IMPORT, "t.csv", "u", "--quite")[2])
+
+    def test_limits_stand_in_one_page(self):
+        limits = self.dump("--help-limits")
+        self.assertIn("  --max-block-size BYTES", limits)
+        self.assertNotIn("--json", limits)
+        for command in ([], ["rows"], ["verify"]):
+            self.assertNotIn("--max-block-size BYTES", self.dump(*command, "--help"))
+
+
+class Rows(WordsTest):
+    def test_files(self):
+        text = self.dump("rows", "t", "--format", "csv", "--where", "id > 100")
+        for name, read in (("o.csv", lambda data: data), ("o.csv.gz", gzip.decompress),
+                           ("o.csv.zst", lambda data: subprocess.run(["zstd", "-dc"], input=data, capture_output=True, check=True).stdout)):
+            if name.endswith(".zst") and not shutil.which("zstd"):
+                continue
+            self.assertEqual(self.dump("rows", "t", "-o", name, "--where", "id > 100"), "")
+            self.assertEqual(read((self.folder / name).read_bytes()).decode(), text, name)
+        self.make("o.csv.gz", "again", "--type", "x=double")
+        self.assertEqual(self.dump("rows", "again", "--format", "csv"), text)
+        self.assertEqual(self.dump("rows", "t", "--limit", "0", "-o", "empty.jsonl.gz"), "")
+        self.assertEqual(gzip.decompress((self.folder / "empty.jsonl.gz").read_bytes()), b"")
+        for out, message in (("o.parquet.gz", "is compressed inside"), ("o.gz", "does not show the format"), ("o.xyz", "does not show")):
+            code, _, error = self.run_dump("rows", "t", "-o", out)
+            self.assertEqual(code, 1)
+            self.assertIn(message, error)
+            self.assertFalse((self.folder / out).exists())
+        for option in (["--limit", "3"], ["--where", "id > 3"], ["--part", "0"], ["--skip-damaged"]):
+            code, _, error = self.run_dump("rows", "parts", "-o", "o.parquet", *option)
+            self.assertEqual(code, 1)
+            self.assertIn(f"{option[0]} is not for parquet", error)
+
+    def test_parts(self):
+        ids = [row[0] for row in ROWS]
+        self.assertEqual(self.ids("parts", "--part", "1"), ids[4000:])
+        self.assertEqual(self.ids("parts", "--part", "0", "--tail", "2"), ids[3998:4000])
+        self.assertEqual(self.ids("parts", "--part", "1", "--row", "5"), [ids[4005]])
+        self.assertEqual(self.ids("parts", "--part", "1", "--from", "7000", "--to", "9000"), [i for i in ids[4000:] if 7000 <= i < 9000])
+        self.assertEqual(self.ids("parts", "--part", "1", "--where", "id < 8010"), [i for i in ids[4000:] if i < 8010])
+        self.assertEqual(json.loads(self.dump("rows", "parts", "--part", "1", "--row", "5", "--json"))["ordinal"], 5)
+        for number, name in enumerate(json.loads(self.dump("--json", "parts"))["parts"]):
+            begin = name["name"][:20]
+            self.assertEqual(self.ids("parts", "--part", begin), self.ids("parts", "--part", number))
+            self.assertEqual(self.dump("count", "parts", "--part", begin), f"{(4000, 5000)[number]}\n")
+        self.assertIn("the names of 2 parts begin with part-", self.run_dump("rows", "parts", "--part", "part-")[2])
+        self.assertEqual(self.run_dump("rows", "parts", "--part", "1", "--row", "5000")[0], 1)
+
+    def test_threads_give_the_same_text(self):
+        for options in ([], ["--json"], ["--format", "hex"], ["--where", "name is null"], ["--sample", "300"], ["--tail", "7000"]):
+            one = self.dump("rows", "parts", "--threads", "1", *options)
+            self.assertEqual(self.dump("rows", "parts", "--threads", "5", *options), one, options)
+        one = self.dump("rows", "nested", "--threads", "1")
+        self.assertEqual(self.dump("rows", "nested", "--threads", "3"), one)
+
+    def test_terminal(self):
+        lines = self.terminal(60, "rows", "t", "-n", "700").splitlines()
+        self.assertEqual(lines[:3], ["  id  name         x", "   0  null         0", "   2  name 1    0.25"])
+        self.assertEqual(len(lines), 701)
+        text = self.terminal(40, "rows", "parts", "--columns", "id,name,x", "--where", "id in (2, 8002)", "-n", "2")
+        self.assertEqual(text.splitlines()[0].split(), ["id", "name", "x"])
+        (self.folder / "wide.csv").write_text(f"a,b\n{'v' * 30},{'w' * 30}\n1,2\n")
+        self.make("wide.csv", "wide")
+        self.assertEqual(self.terminal(50, "rows", "wide"), f"row 0\na  {'v' * 30}\nb  {'w' * 30}\n\nrow 1\na  1\nb  2\n")
+        self.assertEqual(self.terminal(50, "rows", "wide", "--format", "csv"), f"a,b\n{'v' * 30},{'w' * 30}\n1,2\n")
+
+    def damage(self, table, column, *offsets):
+        copy = f"damaged-{table}-{column}"
+        shutil.rmtree(self.folder / copy, ignore_errors=True)
+        shutil.copytree(self.folder / table, self.folder / copy)
+        path = next((self.folder / copy).glob(f"part-*/*-{column}*.cfile"))
+        data = bytearray(path.read_bytes())
+        for offset in offsets:
+            data[offset] ^= 1
+        path.write_bytes(data)
+        blocks = json.loads(self.dump("blocks", "--json", next((self.folder / table).glob(f"part-*/*-{column}*.cfile"))))["blocks"]
+        lost = [block for block in blocks if any(block["offset"] <= offset < block["offset"] + block["size"] for offset in offsets)]
+        self.assertEqual(len(lost), len(offsets))
+        return copy, {row for block in lost for row in range(block["first_ordinal"], block["first_ordinal"] + block["rows"])}
+
+    def test_skip_damaged(self):
+        copy, lost = self.damage("t", "x", 10_000, 40_000)
+        left = [i for i in range(NUM_ROWS) if i not in lost]
+        for threads in ("1", "4"):
+            for form, first in (([], 1), (["--format", "csv"], 1), (["--format", "jsonl"], 0), (["--json"], 0)):
+                code, out, error = self.run_dump("rows", copy, "--skip-damaged", "--threads", threads, *form)
+                self.assertEqual(code, 2)
+                self.assertEqual(out.splitlines()[first:],
+                                 [line for i, line in enumerate(self.dump("rows", "t", *form).splitlines()[first:]) if i not in lost])
+                self.assertEqual(error.count(" are left out: "), 2, error)
+                self.assertIn("-x.cfile: block at offset", error)
+                self.assertEqual(error.splitlines()[-1], f"cfile-dump: warning: {len(lost)} rows with damaged values left out")
+        # Columns without damage have all rows, and conditions on damaged columns test the others.
+        self.assertEqual(self.run_dump("rows", copy, "--skip-damaged", "--columns", "id,name")[0], 0)
+        for where, expected in (("x > 1000", [i for i in left if ROWS[i][2] > 1000]), ("name is null", [i for i in left if i % 5 == 0])):
+            code, out, _ = self.run_dump("rows", copy, "--skip-damaged", "--where", where, "--format", "jsonl")
+            self.assertEqual((code, [json.loads(line)["id"] for line in out.splitlines()]), (2, [ROWS[i][0] for i in expected]))
+        # Without the option, the rows before the damage are printed.
+        code, out, error = self.run_dump("rows", copy, "--format", "csv")
+        self.assertEqual((code, len(out.splitlines()) - 1), (2, min(lost)))
+        self.assertIn("checksum", error)
+        code, _, error = self.run_dump("rows", copy, "--skip-damaged", "-o", "left.csv")
+        self.assertEqual((code, len((self.folder / "left.csv").read_text().splitlines()) - 1), (2, len(left)))
+        self.assertEqual(self.run_dump("rows", copy, "--skip-damaged", "--where", "x > 1", "-n", "3")[0], 1)
+
+    def test_skip_damaged_records_and_files(self):
+        copy, lost = self.damage("nested", "tags", 8_000)
+        code, out, _ = self.run_dump("rows", copy, "--skip-damaged")
+        self.assertEqual(code, 2)
+        ids = [json.loads(line)["id"] for line in out.splitlines()]
+        self.assertLessEqual(set(range(3000)) - lost, set(ids))
+        self.assertLess(len(ids), 3000)
+        self.assertEqual(ids, sorted(set(ids)))
+        copy, lost = self.damage("t", "id", 9_000)
+        file = next((self.folder / copy).glob("part-*/*-id.cfile"))
+        code, out, _ = self.run_dump("rows", file, "--skip-damaged")
+        self.assertEqual((code, out.split()), (2, [str(row[0]) for i, row in enumerate(ROWS) if i not in lost]))
+
+
+class Find(WordsTest):
+    def test_row(self):
+        for options in ([], ["--column", "id"]):
+            self.assertEqual(self.dump("find", "t", "8", *options), "ordinal  4\nexact    yes\n\nid    8\nname  name 4\nx     1\n")
+        self.assertEqual(json.loads(self.dump("find", "--json", "t", "10"))["row"], {"id": 10, "x": 1.25})
+        self.assertEqual(self.dump("find", self.file, "8"), "ordinal  4\nexact    yes\nvalue    8\n")
+        self.assertIn('\n\n{"id":7,"tags":["x7","y"]}\n', self.dump("find", "nested", "7"))
+        self.assertEqual(self.dump("find", "parts", "8002", "--part", "1"), "ordinal  1\nexact    yes\n\nid    8002\nname  name 4\nx     1000.25\n")
+
+    def test_exit_code(self):
+        code, out, error = self.run_dump("find", "t", "9")
+        self.assertEqual((code, error), (1, ""))
+        self.assertIn("ordinal  5\nexact    no\n", out)
+        self.assertEqual(self.run_dump("find", "t", "99999"), (1, f"ordinal  {NUM_ROWS} (the end: all values are less)\nexact    no\n", ""))
+        self.assertEqual(self.run_dump("find", "parts", "9000", "--part", "0")[0], 1)
+
+    def test_keys_with_dashes(self):
+        for key, n in (("-inf", 1), ("-5", 2), ("0.5", 3)):
+            for command in (["find", "floats", key, "--json"], ["find", "--json", "floats", key], ["find", "--json", "floats", "--", key]):
+                self.assertEqual(json.loads(self.dump(*command))["row"]["n"], n)
+        self.assertEqual(self.ids("t", "--from", "-5", "--to", "4"), [0, 2])
+        self.assertEqual(len(self.dump("rows", "floats", "--from", "-inf", "--to", "0").splitlines()), 3)
+        self.assertIn("unknown option --inf", self.run_dump("find", "floats", "--inf")[2])
+
+
+class Count(WordsTest):
+    def test_rows(self):
+        self.assertEqual(self.dump("count", "t"), f"{NUM_ROWS}\n")
+        self.assertEqual(self.dump("count", self.file, "--where", "value >= 100"), f"{NUM_ROWS - 50}\n")
+        self.assertEqual(self.dump("count", "parts", "--where", "name is null and x < 1500"), f"{6000 // 5}\n")
+        self.assertEqual(self.dump("count", "nested"), "3000\n")
+        self.assertEqual(self.dump("count", "nested", "--where", "id < 7"), "7\n")
+        self.assertEqual(self.dump("count", self.file, "--distinct", "value"), f"{NUM_ROWS}\n")
+        self.assertEqual(json.loads(self.dump("count", "--json", "t", "--where", "id < 8"))["rows"], 4)
+
+    def test_groups(self):
+        counts = collections.Counter(row[1] for row in ROWS)
+        lines = [line.split("\t") for line in self.dump("count", "parts", "--by", "name").splitlines()]
+        self.assertEqual(lines[0], ["name", "rows"])
+        self.assertEqual({name: int(rows) for name, rows in lines[1:]}, {name or "null": rows for name, rows in counts.items()})
+        self.assertEqual([int(rows) for _, rows in lines[1:]], sorted(counts.values(), reverse=True))
+        self.assertEqual(len(self.dump("count", "t", "--by", "name", "--top", "3").splitlines()), 4)
+        found = json.loads(self.dump("count", "t", "--by", "name", "--by", "id", "--where", "id < 6", "--json"))
+        self.assertEqual([(group["values"], group["rows"]) for group in found["groups"]],
+                         [(["name 1", 2], 1), (["name 2", 4], 1), ([None, 0], 1)])
+        self.assertEqual(self.terminal(80, "count", "t", "--by", "name", "--top", "1"), f"name  rows\nnull  {counts[None]}\n")
+
+    def test_distinct(self):
+        self.assertEqual(self.dump("count", "t", "--distinct", "name"), "7\n")  # nulls do not count
+        self.assertEqual(self.dump("count", "parts", "--distinct", "id", "--where", "id < 1000"), "500\n")
+        (self.folder / "null.csv").write_text('s\n"null"\n\na\n')
+        self.make("null.csv", "null")
+        self.assertEqual(self.dump("count", "null", "--distinct", "s"), "2\n")  # the string null counts
+
+    def test_limits_and_misuse(self):
+        code, out, error = self.run_dump("count", "t", "--by", "id", "--max-groups", "100")
+        self.assertEqual((code, out, error), (4, "", "cfile-dump: more than 100 different values: raise --max-groups\n"))
+        self.assertEqual(len(self.dump("count", "t", "--by", "name", "--max-groups", "8").splitlines()), 9)
+        for options, message in ((["--top", "3"], "--top needs --by"), (["--by", "name", "--distinct", "id"], "excludes"),
+                                 (["--by", "zzz"], "no column"), (["--where", "zzz = 1"], "no column")):
+            code, out, error = self.run_dump("count", "t", *options)
+            self.assertEqual((code, out), (1, ""))
+            self.assertIn(message, error)
+        code, _, error = self.run_dump("count", "nested", "--by", "tags.list.element")
+        self.assertEqual(code, 1)
+        self.assertIn("is nested", error)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
