@@ -963,7 +963,8 @@ class Records(ImportTest):
                           "r.jsonl:60001: sid: the field is required, but missing", "--schema", "s")
         self.expect_error('{"sid":"","trans":[{"uri":[]}]}', "r.jsonl:1: trans.uri: string expected, found an array",
                           "--schema", "s")
-        self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds")
+        self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds; "
+                          "--type PATH=json keeps the text of the values")
         self.expect_error('{"a":""}\n{"a":"%s"}\n{"a":""}\n' % ("x" * 17_000_000),
                           "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216: raise --max-block-size",
                           exit_code=4)
