@@ -65,7 +65,12 @@ void ImportInput(std::span<const uint8_t> bytes, const Import& import) {
   ExpectReadable(options.output, result->rows);
 }
 
-void ImportCsv(std::span<const uint8_t> bytes) { ImportInput(bytes, tools::Import); }
+void ImportCsv(std::span<const uint8_t> bytes) {
+  ImportInput(bytes, [](const tools::ImportOptions& options, const tools::InputFile& file,
+                        tools::Progress& progress) {
+    return tools::Import(options, file, /*parts=*/nullptr, progress);
+  });
+}
 void ImportJson(std::span<const uint8_t> bytes) { ImportInput(bytes, tools::ImportRecords); }
 
 using testing::Everything;

@@ -122,6 +122,18 @@ class EvolveTest(ImportTest):
                 if ending != "csv" and ending != "json":  # a number in a text becomes the next double
                     self.refuse(f"r.{ending}", "column b: no double is equal to 9007199254740993", "--evolve")
 
+    def test_chosen_columns(self):
+        for ending in ["csv", "json"] + (["arrow", "parquet"] if importlib.util.find_spec("pyarrow") else []):
+            with self.subTest(ending):
+                shutil.rmtree(self.folder / "t", ignore_errors=True)
+                self.write_rows([{"a": 1, "b": 2, "s": "x"}, {"a": 3, "b": 4, "s": "y"}], ending)
+                done = self.run_tool(import_test.IMPORT, f"r.{ending}", "t", "--quiet", "--columns", "a,s")
+                self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+                self.assertEqual(self.rows(), [{"a": 1, "s": "x"}, {"a": 3, "s": "y"}])
+                done = self.run_tool(import_test.IMPORT, f"r.{ending}", "t2", "--quiet", "--columns", "a,z")
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr.decode(), "no column z|--columns z: r.* has no column of that name")
+
     def test_sorted_table(self):
         self.import_csv("k,j,v\n3,1,1\n1,1,2\n", "--sorted-by", "k", "--sorted-by", "j", "--not-null", "k", "--not-null", "j")
         self.write("k,j,v\n9999999999,2,1\n2,1,0.5\n")

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -79,6 +80,84 @@ class WatchedStream {
   uint64_t rows_ = 0;
 };
 
+// A stream of some fields of another stream's rows.
+class ChosenFields {
+ public:
+  // `input`: the name of the input, for errors. Owns `stream`, also after an error.
+  static absl::StatusOr<ArrowArrayStream> Of(ArrowArrayStream stream,
+                                             const std::vector<std::string>& names,
+                                             const std::string& input) {
+    auto chosen = std::make_unique<ChosenFields>(stream);
+    ArrowSchema type;
+    if (stream.get_schema(&stream, &type) != 0)
+      return absl::InvalidArgumentError(stream.get_last_error(&stream));
+    for (const std::string& name : names) {
+      int64_t field = 0;
+      while (field < type.n_children && type.children[field]->name != name) ++field;
+      if (field == type.n_children) break;
+      chosen->fields_.push_back(field);
+    }
+    type.release(&type);
+    if (chosen->fields_.size() < names.size()) {
+      return absl::InvalidArgumentError(absl::StrCat("--columns ", names[chosen->fields_.size()],
+                                                     ": ", input, " has no column of that name"));
+    }
+    return ArrowArrayStream{
+        .get_schema = [](ArrowArrayStream* self,
+                         ArrowSchema* out) { return From(self).Get(&Stream::get_schema, out); },
+        .get_next = [](ArrowArrayStream* self,
+                       ArrowArray* out) { return From(self).Get(&Stream::get_next, out); },
+        .get_last_error = [](ArrowArrayStream* self) -> const char* {
+          return From(self).stream_.get_last_error(&From(self).stream_);
+        },
+        .release =
+            [](ArrowArrayStream* self) {
+              delete &From(self);
+              self->release = nullptr;
+            },
+        .private_data = chosen.release()};
+  }
+
+  explicit ChosenFields(ArrowArrayStream stream) : stream_(stream) {}
+  ChosenFields(const ChosenFields&) = delete;
+  ~ChosenFields() { stream_.release(&stream_); }
+
+ private:
+  using Stream = ArrowArrayStream;
+
+  static ChosenFields& From(ArrowArrayStream* self) {
+    return *static_cast<ChosenFields*>(self->private_data);
+  }
+
+  // An ArrowSchema or an ArrowArray with all fields, and pointers to the chosen ones.
+  template <typename Node>
+  struct Held {
+    Node node;
+    std::vector<Node*> children;
+  };
+
+  template <typename Node>
+  int Get(int (*Stream::*get)(Stream*, Node*), Node* out) {
+    auto held = std::make_unique<Held<Node>>();
+    if (const int error = (stream_.*get)(&stream_, &held->node); error != 0) return error;
+    *out = held->node;
+    if (out->release == nullptr) return 0;  // the end of the stream
+    for (const int64_t field : fields_) held->children.push_back(out->children[field]);
+    out->n_children = static_cast<int64_t>(held->children.size());
+    out->children = held->children.data();
+    out->private_data = held.release();
+    out->release = [](Node* self) {
+      const std::unique_ptr<Held<Node>> all(static_cast<Held<Node>*>(self->private_data));
+      all->node.release(&all->node);
+      self->release = nullptr;
+    };
+    return 0;
+  }
+
+  ArrowArrayStream stream_;
+  std::vector<int64_t> fields_;
+};
+
 class ArrowImporter {
  public:
   ArrowImporter(const ImportOptions& options, std::shared_ptr<const Source> source,
@@ -104,7 +183,8 @@ class ArrowImporter {
   absl::StatusOr<ArrowArrayStream> OpenStream() const {
     auto stream = OpenArrowIpc(source_, {.record_limits = options_.record_limits});
     if (!stream.ok()) return AsInputError(stream.status());
-    return stream;
+    if (options_.columns.empty()) return stream;
+    return ChosenFields::Of(*stream, options_.columns, options_.input);
   }
 
   // Gives fields of the type null the type string, as columns without values have in CSV and JSON.
