@@ -195,7 +195,7 @@ class RoundTrip(ImportTest):
         generator = random.Random(4)
         numbers = [generator.randrange(-2**63, 2**63) for _ in range(100000)] + list(range(100000))
         self.folder.joinpath("t.csv").write_text("n\n" + "".join("%d\n" % n for n in numbers))
-        done = self.run_tool(IMPORT, "t.csv", "t", "--for", "speed")
+        done = self.run_tool(IMPORT, "t.csv", "t", "--for", "speed", "--why")
         self.assertRegex(done.stdout.decode(), r"(?m)^n +int64 +0 +plain,\S+ +none ")
         done = self.run_tool(DUMP, "t", "--column", "n")
         self.assertRegex(done.stdout.decode(), r"(?m)^encoding +plain: \S+ % of the bytes, \d+ blocks\nencoding +\S+: ")
@@ -685,7 +685,7 @@ class Headers(ImportTest):
 
     def test_no_rows(self):
         self.write("a\n")
-        done = self.run_tool(IMPORT, "t.csv", "t")
+        done = self.run_tool(IMPORT, "t.csv", "t", "--why")
         self.assertRegex(done.stdout.decode(), r"\na +string +0 +- +- +\d+ +0.000  no values\n$")
 
     def test_more_columns_than_open_files(self):
@@ -985,12 +985,19 @@ class Output(ImportTest):
         lines = done.stdout.decode().splitlines()
         self.assertEqual(lines[0], "t: 2 rows, 2 columns, sorted by name")
         self.assertRegex(lines[1], r"^14 bytes of CSV -> [0-9,]+ bytes \([0-9.]+ : 1\) in [0-9.]+ s, [0-9.]+ MB/s$")
-        self.assertEqual(lines[2:5], ["delimiter: comma (each of the first 3 lines has 2 fields); the first line has the names",
-                                      "encodings and codecs: those of the options, otherwise chosen for each block, for balanced size "
+        self.assertEqual(lines[2:], ["delimiter: comma (each of the first 3 lines has 2 fields); the first line has the names", "",
+                                     "column  type    nulls  row 0  row 1",
+                                     "name    string      -  a      b",
+                                     "v       int32       1  1      null"])
+        self.write("name,v\n" + "c" * 30 + ",1\n")
+        done = self.run_tool(IMPORT, "t.csv", "t", "--append")
+        self.assertEqual(done.stdout.decode().splitlines()[-2], "name    string      -  " + "c" * 24 + "...")
+        lines = self.run_tool(IMPORT, "t.csv", "t2", "--sorted-by", "name", "--why").stdout.decode().splitlines()
+        self.assertEqual(lines[3:5], ["encodings and codecs: those of the options, otherwise chosen for each block, for balanced size "
                                       "and speed", ""])
         self.assertRegex(lines[5], r"^column +type +nulls +encoding +compression +bytes +bytes/row +why this encoding$")
         self.assertRegex(lines[6], r"^name +string +- +\S+ +none +[0-9,]+ +[0-9.]+  \S.*$")
-        self.assertRegex(lines[7], r"^v +int32 +1 +\S+ +none +[0-9,]+ +[0-9.]+  no other encoding saves much$")
+        self.assertRegex(lines[7], r"^v +int32 +0 +\S+ +none +[0-9,]+ +[0-9.]+  no other encoding saves much$")
 
     def test_json(self):
         summary = self.import_csv("a\n1\n")

@@ -16,6 +16,7 @@ struct Arguments {
   bool summary = true;
   bool json = false;
   bool report = false;  // the summary counts the pages of Parquet
+  bool why = false;     // the summary says why columns have their encodings
   bool quiet = false;   // no warnings
 };
 

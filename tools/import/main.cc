@@ -215,7 +215,7 @@ ExitCode Run(const Arguments& arguments) {
   if (arguments.summary) {
     const std::string text = arguments.json
                                  ? SummaryJson(arguments.import, *result)
-                                 : SummaryText(arguments.import, *result, arguments.report);
+                                 : SummaryText(arguments.import, *result, arguments.report, arguments.why);
     return Print(kImportTool, text);
   }
   return kFine;

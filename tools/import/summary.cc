@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cfile/table.h"
+#include "cfile/table_scan.h"
 #include "tools/command_line.h"
 #include "tools/encoding_reason.h"
 #include "tools/json.h"
 #include "tools/text_table.h"
 #include "tools/utf8.h"
+#include "tools/value_text.h"
 
 namespace cfile::tools {
 namespace {
@@ -88,13 +93,15 @@ std::string NullOption(const std::string& text) {
   return absl::StrCat(text.starts_with('-') ? "--null=" : "--null ", ShellQuoted(text));
 }
 
-// How the input was read and what was chosen.
-void AppendChoices(const ImportOptions& options, const ImportResult& result, std::string& text) {
+// How the input was read and, with `why` and for pages of Parquet, what was chosen.
+void AppendChoices(const ImportOptions& options, const ImportResult& result, bool why,
+                   std::string& text) {
   if (result.format == "CSV") {
     absl::StrAppend(&text, "delimiter: ", DelimiterName(result.delimiter.character), " (",
                     result.delimiter.reason, "); the first line ",
                     result.header ? "has the names" : "is a row", "\n");
   }
+  if (!why && result.format != "Parquet") return;
   text += "encodings and codecs: ";
   if (result.copied_pages + result.recompressed_pages > 0) {
     const bool all = result.recompressed_pages + result.recoded_pages == 0;
@@ -144,9 +151,49 @@ void AppendSkipped(const SkippedRows& skipped, std::string& text) {
   }
 }
 
+constexpr uint64_t kShownRows = 3;
+constexpr size_t kShownBytes = 24;    // of a value
+constexpr size_t kMostColumns = 100;  // each is a file that must be opened
+
+// Adds a cell for each of the first new rows to the lines of the columns, which follow a heading.
+// Adds nothing if the rows are nested, or if they are not cheap to read.
+void AddFirstRows(const ImportOptions& options, const ImportResult& result,
+                  std::vector<std::vector<std::string>>& lines) {
+  const bool nested = std::ranges::any_of(
+      result.columns, [](const ImportedColumn& column) { return column.schema.has_levels(); });
+  if (nested || result.columns.size() > kMostColumns ||
+      options.output.find("://") != std::string::npos)
+    return;
+  const auto table = TableReader::Open(options.output);
+  if (!table.ok()) return;
+  const uint64_t begin = table->num_rows() - std::min(table->num_rows(), result.rows);
+  auto scan = table->NewScan({.range = {begin, begin + std::min(kShownRows, result.rows)}});
+  if (!scan.ok()) return;
+  for (const auto& batch : scan->Batches()) {
+    if (!batch.ok()) return;
+    for (size_t row = 0; row < batch->num_rows(); ++row)
+      lines[0].push_back(absl::StrCat("row ", batch->ordinal(row)));
+    for (size_t column = 0; column < result.columns.size(); ++column) {
+      const ColumnType& type = result.columns[column].schema.type;
+      VisitType(type, [&]<typename T>(std::type_identity<T>) {
+        const auto values = batch->column<T>(column);
+        for (size_t row = 0; row < batch->num_rows(); ++row) {
+          std::string text;
+          if (values.IsValid(row)) AppendText<T>(type, values.values[row], text);
+          const std::string_view shown = CutText(text, kShownBytes);
+          lines[column + 1].push_back(
+              !values.IsValid(row) ? "null"
+                                   : Printable(shown) + (shown.size() < text.size() ? "..." : ""));
+        }
+      });
+    }
+  }
+}
+
 }  // namespace
 
-std::string SummaryText(const ImportOptions& options, const ImportResult& result, bool report) {
+std::string SummaryText(const ImportOptions& options, const ImportResult& result, bool report,
+                        bool why) {
   std::string text =
       absl::StrCat(result.inferred_schema, Printable(options.output), ": ",
                    Count(result.rows, result.records ? "record" : "row"),
@@ -185,7 +232,7 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
                         WithCommas(result.bytes_in), result.format, Stored(result),
                         WithCommas(result.table_bytes), CompressionRatio(result), result.seconds,
                         MegabytesPerSecond(result));
-  AppendChoices(options, result, text);
+  AppendChoices(options, result, why, text);
   text += '\n';
 
   if (report) {
@@ -193,17 +240,26 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
                     PagesText(result.copied_pages, result.recompressed_pages, result.recoded_pages),
                     "\n\n");
   }
-  std::vector<std::vector<std::string>> lines = {{"column", "type", "nulls", "encoding",
-                                                  "compression", "bytes", "bytes/row",
-                                                  "why this encoding"}};
-  for (const ImportedColumn& column : result.columns) {
-    lines.push_back({Printable(column.schema.name), column.schema.type.ToString(),
-                     column.schema.nullable ? WithCommas(column.totals.null_count()) : "-",
-                     Encodings(column), Compressed(column), WithCommas(column.totals.bytes_written),
-                     absl::StrFormat("%.3f", BytesPerRow(result, column)),
-                     ReasonOf(options, result, column)});
+  std::vector<std::vector<std::string>> lines = {{"column", "type", "nulls"}};
+  std::string alignment = "<<>";
+  if (why) {
+    lines[0].insert(lines[0].end(),
+                    {"encoding", "compression", "bytes", "bytes/row", "why this encoding"});
+    alignment += "<<>><";
   }
-  text += AlignText(lines, "<<><<>><");
+  for (const ImportedColumn& column : result.columns) {
+    auto& line = lines.emplace_back(std::vector<std::string>{
+        Printable(column.schema.name), column.schema.type.ToString(),
+        column.schema.nullable ? WithCommas(column.totals.null_count()) : "-"});
+    if (!why) continue;
+    line.insert(
+        line.end(),
+        {Encodings(column), Compressed(column), WithCommas(column.totals.bytes_written),
+         absl::StrFormat("%.3f", BytesPerRow(result, column)), ReasonOf(options, result, column)});
+  }
+  if (!why) AddFirstRows(options, result, lines);
+  alignment.resize(lines[0].size(), '<');
+  text += AlignText(lines, alignment);
   AppendReasons(result, text);
   return text;
 }
