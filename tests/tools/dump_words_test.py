@@ -99,7 +99,7 @@ class OldWords(WordsTest):
         self.assertIn(f"did you mean {name}?", self.run_dump("rows", "parts", "--part", name[:-1] + "x")[2])
 
     def test_suggestions_of_the_other_tools(self):
-        self.assertIn("did you mean --quiet?", self.run_tool(IMPORT, "t.csv", "u", "--quite")[2])
+        self.assertIn("did you mean --quiet?", self.run_tool(IMPORT, "t.csv", "u", "--quiett")[2])
 
     def test_limits_stand_in_one_page(self):
         limits = self.dump("--help-limits")

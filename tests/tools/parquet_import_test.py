@@ -150,7 +150,7 @@ class ParquetImportTest(unittest.TestCase):
 
     def test_report_counts_pages(self):
         self.copy("pyarrow_encodings", "t.parquet")
-        small = ("--block-size", "32", "--report")
+        small = ("--block-size", "32", "--report", "--why")
         text = self.run_tool(IMPORT, "t.parquet", "t", *small).stdout.decode()
         self.assertIn("7 pages copied, 0 compressed again, 0 encoded again\n", text)
         for options, counts in ((("--for", "balanced"), (0, 0, 7)), (("--encoding", "double=plain"), (6, 0, 1))):

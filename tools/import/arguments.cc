@@ -299,9 +299,10 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       "in double quotes");
   tool.Add("--part-per-row-group", &import.part_per_row_group,
            "Of Parquet: each row group becomes a part of the table,\nand keeps its dictionaries");
-  tool.Add("--why", &arguments.why,
-           "Print the encoding and the size of each column, and why\nit was chosen, in place of the "
-           "first rows");
+  tool.Add(
+      "--why", &arguments.why,
+      "Print the encoding and the size of each column, and why\nit was chosen, in place of the "
+      "first rows");
   tool.Add("--report", &arguments.report,
            "Of Parquet: print how many pages were copied, compressed\nagain, and encoded again");
   tool.Add("--append", &import.append,

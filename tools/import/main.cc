@@ -213,9 +213,9 @@ ExitCode Run(const Arguments& arguments) {
     if (!arguments.quiet) Warn(kImportTool, warning);
   }
   if (arguments.summary) {
-    const std::string text = arguments.json
-                                 ? SummaryJson(arguments.import, *result)
-                                 : SummaryText(arguments.import, *result, arguments.report, arguments.why);
+    const std::string text =
+        arguments.json ? SummaryJson(arguments.import, *result)
+                       : SummaryText(arguments.import, *result, arguments.report, arguments.why);
     return Print(kImportTool, text);
   }
   return kFine;
