@@ -122,6 +122,14 @@ class EvolveTest(ImportTest):
                 if ending != "csv" and ending != "json":  # a number in a text becomes the next double
                     self.refuse(f"r.{ending}", "column b: no double is equal to 9007199254740993", "--evolve")
 
+    def test_summary_of_a_new_column(self):
+        self.write("id,a,s\n1,2,x\n", "r.csv")
+        self.run_tool(import_test.IMPORT, "r.csv", "t", "--quiet")
+        self.write("id,a,b,s,t\n2,3,4.5,y,z\n", "r.csv")
+        done = self.run_tool(import_test.IMPORT, "r.csv", "t", "--append", "--evolve")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("b       double      0  4.5", done.stdout.decode())
+
     def test_chosen_columns(self):
         for ending in ["csv", "json"] + (["arrow", "parquet"] if importlib.util.find_spec("pyarrow") else []):
             with self.subTest(ending):

@@ -523,6 +523,32 @@ TEST_F(Typed, ConstantsThatTheTypeCannotHold) {
   Expect("ratio > 1e39", "5");
 }
 
+// The bounds of a column that has only NaN say nothing about a comparison with another column.
+TEST(ComparedColumns, OnlyNan) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("t");
+  auto writer = TableWriter::Create(
+      path, {.columns = {{.name = "a", .type = ColumnType::Double()},
+                         {.name = "b", .type = ColumnType::Double(), .nullable = true}}});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const uint8_t valid[] = {0x01};
+  ASSERT_EQ(writer->Append<double>(0, {{nan, nan}}), absl::OkStatus());
+  ASSERT_EQ(writer->Append<double>(1, {{1, 1}}, valid), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
+  const auto table = TableReader::Open(path);
+  ASSERT_TRUE(table.ok()) << table.status();
+  for (const char* const where : {"a != b", "b != a", "not (a = b)"}) {
+    const auto filter = FilterOfText(where, table->schema());
+    ASSERT_TRUE(filter.ok()) << filter.status();
+    auto scan = table->NewScan({.columns = {{}}, .where = *filter});
+    ASSERT_TRUE(scan.ok()) << scan.status();
+    uint64_t rows = 0;
+    for (const auto& batch : scan->Batches()) rows += batch.value().num_rows();
+    EXPECT_EQ(rows, 1u) << where;
+  }
+}
+
 TEST_F(Typed, ColumnsAndFlags) {
   Expect("flag", "135");
   Expect("flag and price > 0", "35");

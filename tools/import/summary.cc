@@ -167,7 +167,14 @@ void AddFirstRows(const ImportOptions& options, const ImportResult& result,
   const auto table = TableReader::Open(options.output);
   if (!table.ok()) return;
   const uint64_t begin = table->num_rows() - std::min(table->num_rows(), result.rows);
-  auto scan = table->NewScan({.range = {begin, begin + std::min(kShownRows, result.rows)}});
+  std::vector<std::string> names;
+  for (const ImportedColumn& column : result.columns) {
+    const auto found = table->schema().Find(column.schema.name);
+    if (!found || table->schema().columns[*found].type != column.schema.type) return;
+    names.push_back(column.schema.name);
+  }
+  auto scan = table->NewScan(
+      {.columns = names, .range = {begin, begin + std::min(kShownRows, result.rows)}});
   if (!scan.ok()) return;
   for (const auto& batch : scan->Batches()) {
     if (!batch.ok()) return;

@@ -351,6 +351,9 @@ Verdict ValueMatcher::Judge(const BlockStatistics& statistics) const {
       break;
   }
   if (!present) return Verdict::kNone;
+  // Without bounds, NaN may match, too: the test compares two columns.
+  if (form_ == Form::kList && list_keys_.empty() && low_key_.empty() && unbounded_)
+    return Verdict::kSome;
   const bool nans = statistics.nan_count > 0;
   const bool only_nans = statistics.nan_count == statistics.present_count;
   const auto& min = statistics.min_key;
