@@ -215,7 +215,8 @@ enum {  // tests of a column
 // The scan checks whether the column exists and whether the values fit the column.
 cfile_code cfile_filter_test(const char* column, int32_t test, const cfile_value* values,
                              size_t num_values, cfile_filter** filter);
-// Makes a comparison of two columns of the same type. `test`: CFILE_EQUAL to CFILE_GREATER_OR_EQUAL.
+// Makes a comparison of two columns of the same type. `test`: CFILE_EQUAL to
+// CFILE_GREATER_OR_EQUAL.
 cfile_code cfile_filter_columns(const char* column, int32_t test, const char* other_column,
                                 cfile_filter** filter);
 // Make a filter from text, in the grammar of cfile/filter.h: "carrier = 'UA' AND delay > 60".

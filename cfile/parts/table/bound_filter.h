@@ -40,7 +40,8 @@ struct BoundFilter {
 // fit its column's type; a condition has too few or too many constants; a condition needs an order,
 // but the column is of type int96; a condition on strings is for a column without strings, or its
 // pattern is not valid; columns of different types are compared; the filter is nested more than 200
-// deep. kUnimplemented: a condition needs RE2, which was not built in. `name`: the name of the table. Each message begins with it.
+// deep. kUnimplemented: a condition needs RE2, which was not built in. `name`: the name of the
+// table. Each message begins with it.
 absl::StatusOr<BoundFilter> BindFilter(const Filter& filter, const Schema& schema,
                                        std::string_view name);
 
