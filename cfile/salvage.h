@@ -44,7 +44,7 @@ struct LostBytes {
 };
 
 struct SalvageReport {
-  // The contents of the header and, if it is available, of the footer. Without the footer
+  // The contents of the header and of the footer, as far as they are available. Without the footer
   // num_rows is not known and is 2^32 - 1.
   FileInfo info;
   // True if the file has a readable footer that describes the same column as the header. Otherwise
@@ -118,8 +118,8 @@ struct SalvageReport {
 //   the error names. This part of the file may be intact, so Salvage fails instead of dropping
 //   rows. (If blocks are found by their checksums, blocks larger than the sum of
 //   max_block_size_bytes and max_bloom_filter_bytes are not found; the report says so.)
-// - kDataLoss: the file is not a CFile; or the header is damaged; or the file is torn, and its
-//   header does not describe the column (files by Kudu or with Compatibility::kKudu) or it has
+// - kDataLoss: the file is not a CFile; or the header is damaged, and there is no footer with a
+//   checksum; or the file is torn, and its header does not describe the column (files by Kudu or with Compatibility::kKudu) or it has
 //   version 1, which has no checksums.
 // - kUnimplemented: the file needs a feature that this build does not have.
 // - kFailedPrecondition: the file holds Bloom filters.

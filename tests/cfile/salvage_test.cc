@@ -361,6 +361,23 @@ TEST(SalvageTest, UnreadableHeaderOrDictionary) {
   }
 }
 
+// The footer says what the blocks hold, if its own checksum is right.
+TEST(SalvageTest, DamagedHeader) {
+  const Bytes file = Numbers(100'000, {}).bytes;
+  const FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+  for (const uint64_t bad : {uint64_t{0}, uint64_t{10}, info.header_size_bytes - 1}) {
+    Bytes damaged = file;
+    damaged[bad] ^= 0x40;
+    const auto salvaged = SalvageBytes(damaged);
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_EQ(salvaged->report.rows, 100'000);
+    EXPECT_TRUE(salvaged->report.has_footer);
+    EXPECT_EQ(Reader::Open(NewMemoryViewSource(salvaged->file))->info().type, info.type);
+    damaged[file.size() - 20] ^= 1;
+    EXPECT_EQ(SalvageBytes(damaged).status().code(), absl::StatusCode::kDataLoss);
+  }
+}
+
 TEST(SalvageTest, UnreadableLeafOfAFileWithoutChecksums) {
   const Bytes file = Numbers(100'000, {.version = FormatVersion::kV1}).bytes;
   const auto leaves = LeavesOf(file, IndexKind::kPositional);

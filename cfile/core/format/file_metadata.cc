@@ -122,6 +122,17 @@ class MetadataReader {
     return std::move(info_);
   }
 
+  // Reads the footer only.
+  absl::StatusOr<FileInfo> ReadWithoutHeader() {
+    if (source_.size() < 2 * kEndBytes) return Error("the file has no footer");
+    info_.file_size_bytes = source_.size();
+    CFILE_RETURN_IF_ERROR(ReadFooter());
+    if (!info_.has_checksums()) return Error("the footer has no checksum");
+    info_.header_size_bytes = kEndBytes;
+    CFILE_RETURN_IF_ERROR(InterpretFooter());
+    return std::move(info_);
+  }
+
   // Reads the header only. Checks the header as if the file had a footer with the same contents
   // after its last byte.
   absl::StatusOr<FileInfo> ReadTorn() {
@@ -425,6 +436,10 @@ absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions&
 
 absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOptions& options) {
   return MetadataReader(source, options).ReadTorn();
+}
+
+absl::StatusOr<FileInfo> ReadFileInfoOfFooter(const Source& source, const ReaderOptions& options) {
+  return MetadataReader(source, options).ReadWithoutHeader();
 }
 
 std::string AppendHeader(const FileInfo& info, bool with_extensions, ByteWriter& out) {

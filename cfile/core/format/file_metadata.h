@@ -45,4 +45,9 @@ absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions&
 //   A writer that chooses the encoding of each block writes PLAIN into the header.
 absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOptions& options);
 
+// Describes a file whose header is damaged, from its footer alone. There is no header_metadata, and
+// header_size_bytes is the least size of a header. kDataLoss: the footer is damaged, or has no
+// checksum.
+absl::StatusOr<FileInfo> ReadFileInfoOfFooter(const Source& source, const ReaderOptions& options);
+
 }  // namespace cfile::internal

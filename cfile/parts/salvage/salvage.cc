@@ -419,11 +419,15 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
   const uint64_t size = torn->size();
   const bool footer = whole.ok() && (!header.ok() || SameColumn(*header, (*whole)->info())) &&
                       readable->ErrorIn(size - (*whole)->info().footer_size_bytes, size).ok();
-  if (!footer && !header.ok()) {
+  // If the header is damaged, a footer with a checksum says what the blocks hold.
+  absl::StatusOr<FileInfo> without_header = header.status();
+  const bool only_footer = !footer && !header.ok();
+  if (only_footer) {
     CFILE_RETURN_IF_ERROR(readable->ErrorIn(0, size));
-    return header.status();
+    without_header = internal::ReadFileInfoOfFooter(*readable, options.reader);
+    if (!without_header.ok()) return header.status();
   }
-  const FileInfo& info = footer ? (*whole)->info() : *header;
+  const FileInfo& info = footer ? (*whole)->info() : only_footer ? *without_header : *header;
   if (info.holds_bloom_filters()) {
     return absl::FailedPreconditionError(
         absl::StrCat(torn->name(), ": the file holds Bloom filters, not values"));
@@ -436,8 +440,10 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
                                          {.type_length = info.type.type_length})
             .status();
       }));
-  Salvager salvager(torn, readable, info, footer, options);
-  CFILE_RETURN_IF_ERROR(footer ? salvager.ReadWhole(**whole) : salvager.Search(torn->size()));
+  Salvager salvager(torn, readable, info, footer || only_footer, options);
+  CFILE_RETURN_IF_ERROR(footer
+                            ? salvager.ReadWhole(**whole)
+                            : salvager.Search(only_footer ? size - info.footer_size_bytes : size));
   return salvager.Write(std::move(sink), header.ok() ? header->encoding : info.encoding);
 }
 
