@@ -27,7 +27,7 @@ enum class PredicateKind : uint8_t {
   kHasPrefix,
   kIsNull,
   kIsNotNull,
-  // For filters (cfile/filter.h) on strings and bytes; no Predicate has these kinds.
+  // These kinds test strings and bytes. Only filters (cfile/filter.h) have them, not a Predicate.
   kLike,
   kILike,
   kContains,

@@ -44,7 +44,7 @@ PARTS = {
     "table/storage": [],
     "table/commit": ["table/manifest", "table/storage"],
     "table": ["table/manifest", "table/storage", "table/commit", "scan", "inspect"],
-    "table/where": [],
+    "table/where": ["scan"],
     "records": ["table", "scan"],
     "records/protobuf": ["records", "table"],
     "arrow": ["table", "table/manifest", "scan"],

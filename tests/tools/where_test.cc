@@ -519,6 +519,12 @@ TEST_F(Typed, ConstantsThatTheTypeCannotHold) {
   Expect("price != 4.001", "12345");
   Expect("price < 123456789012.5", "12345");
   Expect("price between 3.999 and 4.005", "2");
+  Expect("small < inf", "12345");
+  Expect("small > -1e99999", "12345");
+  Expect("small between -inf and 0.5", "123");
+  Expect("ratio < 1e400", "123");
+  Expect("ratio > -1e400", "235");
+  Expect("ratio between -1e400 and 1e400", "23");
   Expect("ratio < 1e39", "123");
   Expect("ratio > 1e39", "5");
 }

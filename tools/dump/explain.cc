@@ -55,7 +55,7 @@ struct Explanation {
 
 const char* NameOf(PredicateKind kind) {
   constexpr const char* kNames[] = {"=",           "!=",      "<",     "<=",       ">",
-                                    ">=",          "between", "in",    "like",     "is null",
+                                    ">=",          "between", "in",    "begins",   "is null",
                                     "is not null", "like",    "ilike", "contains", "~"};
   return kNames[static_cast<size_t>(kind)];
 }
@@ -78,8 +78,7 @@ std::string TextOf(const TextCondition& condition) {
       values.push_back(NameAsWritten(value.text));
       continue;
     }
-    const bool prefix = condition.kind == PredicateKind::kHasPrefix;
-    values.push_back(ValueAsWritten(prefix ? value.text + "%" : value.text));
+    values.push_back(ValueAsWritten(value.text));
   }
   if (condition.kind == PredicateKind::kIn) {
     return absl::StrCat(text, " (", absl::StrJoin(values, ", "), ")");

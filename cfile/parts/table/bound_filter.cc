@@ -320,9 +320,13 @@ class Binder {
 
   absl::StatusOr<BoundFilter> BindText(const Filter& filter, size_t column, bool negated) {
     const ColumnType& type = schema_.columns[column].type;
-    if (type.physical() != PhysicalType::kBytes)
+    const bool is_text =
+        type.data_type == DataType::kString || type.data_type == DataType::kVarchar;
+    const bool takes_bytes = filter.test() == PredicateKind::kContains;
+    if (!is_text && !(takes_bytes && type.physical() == PhysicalType::kBytes)) {
       return Error("column ", filter.column(), ": values of type ", type.ToString(),
                    " are no strings");
+    }
     std::vector<std::string> constants;
     for (const Literal& literal : filter.literals()) {
       const auto* text = std::get_if<std::string>(&literal.value());

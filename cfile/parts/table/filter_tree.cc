@@ -156,8 +156,13 @@ FilterTree::Judgement JudgeBounds(const BoundFilter& filter, ScanSource::BoundsO
                    [&](const BoundFilter& operand) { return JudgeBounds(operand, bounds_of); });
   }
   FilterTree::Judgement judgement{.condition = filter.number};
-  judgement.rows.verdict =
-      JudgeStatistics(*filter.matcher, filter.negated, bounds_of(filter.column));
+  // The matcher of a comparison of columns only excludes nulls, on both sides.
+  const bool negated = filter.negated && !filter.other_column;
+  judgement.rows.verdict = JudgeStatistics(*filter.matcher, negated, bounds_of(filter.column));
+  if (filter.other_column && judgement.rows.verdict != Verdict::kNone) {
+    judgement.rows.verdict =
+        JudgeStatistics(*filter.matcher, negated, bounds_of(*filter.other_column));
+  }
   return judgement;
 }
 

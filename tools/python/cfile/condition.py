@@ -66,9 +66,11 @@ class Condition:
         return f"({column} {self._kind} {constants[0]!r})"
 
     def columns(self) -> set[str]:
-        """Returns the names of the columns that the condition tests."""
+        """Returns the names of the columns that the condition tests; not those in a text."""
         if self._kind in ("and", "or", "not"):
             return set().union(*(part.columns() for part in self._parts))
+        if self._kind == "text":
+            return set()  # the native module finds its columns
         return {self._parts[0], *(part._name for part in self._parts[1:] if isinstance(part, ColumnName))}
 
     def depth(self) -> int:

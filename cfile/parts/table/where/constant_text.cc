@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -93,20 +92,22 @@ bool TakeOffset(Scanner& scanner, int64_t& seconds) {
   return true;
 }
 
-absl::StatusOr<int128_t> ParseTemporal(const ColumnType& type, std::string_view text) {
+// A date or a time, rounded down to a unit of the type.
+absl::StatusOr<FilterConstant> ParseTemporal(const ColumnType& type, std::string_view text) {
   const bool date = type.data_type == DataType::kDate;
   const bool micros = type.data_type == DataType::kUnixtimeMicros;
   const bool time = !micros && type.logical == LogicalType::kTime;
   if (text.starts_with('@')) {
     int64_t count = 0;
-    if (text.size() > 1 && absl::SimpleAtoi(View(text.substr(1)), &count)) return count;
+    if (text.size() > 1 && absl::SimpleAtoi(View(text.substr(1)), &count))
+      return FilterConstant{count};
     return Unexpected("expected @ and a number of units");
   }
   Scanner scanner(text);
   int64_t days = 0, seconds = 0;
   std::string_view fraction;
   if (date) {
-    if (TakeDate(scanner, days) && scanner.done()) return days;
+    if (TakeDate(scanner, days) && scanner.done()) return FilterConstant{days};
     return Unexpected("expected a date such as 2013-01-31");
   }
   if (time) {
@@ -130,26 +131,39 @@ absl::StatusOr<int128_t> ParseTemporal(const ColumnType& type, std::string_view 
                       : unit == TimeUnit::kMicros ? 6
                       : unit == TimeUnit::kNanos  ? 9
                                                   : 0;
-  if (fraction.find_first_not_of('0', held) != std::string_view::npos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("it has more than the ", held, " digits after the point that the type holds"));
-  }
   int128_t count = int128_t{days} * 86'400 + seconds;
   for (size_t i = 0; i < held; ++i)
     count = count * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
-  if (count != static_cast<int64_t>(count))
-    return Unexpected("it is outside the years 1677 to 2262 that the type holds");
-  return count;
+  return FilterConstant{count, fraction.find_first_not_of('0', held) == std::string_view::npos};
+}
+
+// The digit 1 shifted by so many places, and by the digits of a text, is beyond all numbers.
+constexpr int kMostShift = 10'000;
+
+// Reads an exponent such as 3, +3 or -3. A great one is replaced by +-kMostShift and `more`.
+bool ReadExponent(std::string_view text, int more, int& shift) {
+  const bool sign = text.starts_with('-') || text.starts_with('+');
+  const std::string_view digits = text.substr(sign);
+  if (digits.empty() || digits.find_first_not_of(kDigits) != std::string_view::npos) return false;
+  const int most = kMostShift + more;
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(View(digits), &number)) number = most;
+  shift = static_cast<int>(std::min<int64_t>(number, most)) * (text.starts_with('-') ? -1 : 1);
+  return true;
 }
 
 // A number, rounded down to a multiple of 10^-scale; nullopt if the text is no number.
 std::optional<FilterConstant> FloorOf(std::string_view text, int scale) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
+  if (absl::EqualsIgnoreCase(View(text), "inf") || absl::EqualsIgnoreCase(View(text), "infinity")) {
+    return negative ? FilterConstant{-kGreatest - 1, false, true}
+                    : FilterConstant{kGreatest, false};
+  }
   const size_t letter = std::min(text.find_first_of("eE"), text.size());
   int shift = 0;
   if (letter < text.size() &&
-      (!absl::SimpleAtoi(View(text.substr(letter + 1)), &shift) || std::abs(shift) > 9999)) {
+      !ReadExponent(text.substr(letter + 1), static_cast<int>(letter), shift)) {
     return std::nullopt;
   }
   const size_t dot = std::min(text.find('.'), letter);
@@ -180,9 +194,7 @@ std::optional<FilterConstant> FloorOf(std::string_view text, int scale) {
 absl::StatusOr<FilterConstant> ParseInteger(const ColumnType& type, std::string_view text) {
   if (type.data_type == DataType::kDate || type.data_type == DataType::kUnixtimeMicros ||
       type.logical == LogicalType::kTime || type.logical == LogicalType::kTimestamp) {
-    const auto count = ParseTemporal(type, text);
-    if (!count.ok()) return count.status();
-    return FilterConstant{*count};
+    return ParseTemporal(type, text);
   }
   const bool decimal = type.decimal_precision > 0;
   if (const auto floor = FloorOf(text, decimal ? type.decimal_scale : 0)) return *floor;
@@ -198,8 +210,10 @@ absl::StatusOr<FilterConstant> ParseFloat(bool is_double, std::string_view text)
     return Unexpected("expected a number");
   }
   if (std::isnan(number)) return Unexpected("nan cannot be compared");
-  if (std::isinf(number) && text.find_first_of(kDigits) != std::string_view::npos)
-    return Unexpected("it is too large for the type");
+  if (std::isinf(number) && text.find_first_of(kDigits) != std::string_view::npos) {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    return FilterConstant{number > 0 ? kMost : number, false};
+  }
   return FilterConstant{is_double || std::isinf(single) ? number : double{single}};
 }
 

@@ -1,5 +1,7 @@
 #include "cfile/filter.h"
 
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -8,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/parts/scan/text_matcher.h"
 #include "cfile/parts/table/where/constant_text.h"
 #include "cfile/parts/table/where/filter_error.h"
 #include "cfile/schema.h"
@@ -85,6 +88,16 @@ class FilterMaker {
       }
       constants.push_back(*std::move(constant));
     }
+    if (condition.kind >= Kind::kLike) {
+      std::vector<std::string> texts;
+      for (const Condition::Value& text : condition.values) texts.push_back(text.text);
+      const absl::Status status = internal::NewTextMatcher(condition.kind, texts).status();
+      const absl::string_view message = status.message();
+      if (absl::IsInvalidArgument(status)) {
+        return FilterError(where_, condition.values.back().offset,
+                           absl::StrCat("not a valid pattern: ", message));
+      }
+    }
     return MakeTest(condition, constants);
   }
 
@@ -95,7 +108,11 @@ class FilterMaker {
     for (size_t i = 0; i < constants.size(); ++i) {
       Constant& constant = constants[i];
       if (condition.kind == Kind::kIn && !constant.exact) continue;
-      if (condition.kind == Kind::kBetween && !constant.exact) {
+      const auto* const number = std::get_if<double>(&constant.literal.value());
+      if (condition.kind == Kind::kBetween && !constant.exact && number != nullptr) {
+        constexpr double kInfinity = std::numeric_limits<double>::infinity();
+        constant.literal = i == 0 ? std::nextafter(*number, kInfinity) : *number;
+      } else if (condition.kind == Kind::kBetween && !constant.exact) {
         auto floor = std::get<int128_t>(constant.literal.value());
         const bool low = i == 0;
         if (low && !constant.below && floor == kGreatest) return In(column, {});

@@ -74,6 +74,14 @@ bool TakeQuoted(std::string_view text, size_t& offset, std::string& out) {
   return false;
 }
 
+bool IsKeyword(std::string_view word) {
+  constexpr std::array kKeywords = {"AND",   "OR", "NOT",     "IS",     "NULL",     "LIKE",
+                                    "ILIKE", "IN", "BETWEEN", "BEGINS", "CONTAINS", "ESCAPE"};
+  return std::any_of(kKeywords.begin(), kKeywords.end(), [&](const char* keyword) {
+    return absl::EqualsIgnoreCase(absl::string_view(word.data(), word.size()), keyword);
+  });
+}
+
 struct Token {
   enum class Kind : uint8_t { kEnd, kWord, kName, kText, kSymbol };
 
@@ -88,12 +96,7 @@ struct Token {
     return kind == Kind::kWord &&
            absl::EqualsIgnoreCase(text, absl::string_view(word.data(), word.size()));
   }
-  bool IsKeyword() const {
-    constexpr std::array kKeywords = {"AND",   "OR", "NOT",     "IS",     "NULL",     "LIKE",
-                                      "ILIKE", "IN", "BETWEEN", "BEGINS", "CONTAINS", "ESCAPE"};
-    return std::any_of(kKeywords.begin(), kKeywords.end(),
-                       [&](const char* keyword) { return IsWord(keyword); });
-  }
+  bool IsKeyword() const { return kind == Kind::kWord && cfile::IsKeyword(text); }
 };
 
 class Parser {
@@ -369,7 +372,8 @@ absl::StatusOr<std::vector<std::string>> ParseNames(std::string_view list) {
 }
 
 std::string NameAsWritten(std::string_view name) {
-  if (!name.empty() && name.find_first_of(" \t\r\n'\"(),=<>!~&|") == std::string_view::npos) {
+  if (!name.empty() && name.find_first_of(" \t\r\n'\"(),=<>!~&|") == std::string_view::npos &&
+      !IsKeyword(name)) {
     return std::string(name);
   }
   std::string quoted = "\"";
