@@ -184,9 +184,10 @@ std::vector<size_t> PlacesOf(const std::vector<std::string>& arguments, size_t b
   return places;
 }
 
-// Replaces an alias in the arguments of a subcommand, whose word is arguments[word].
-void ReplaceAlias(const Command& tool, const Command& command, const Alias& alias, size_t word,
-                  std::vector<std::string>& arguments) {
+// Replaces an alias in the arguments of a subcommand, whose word is arguments[word]. Returns the new
+// word, with the options that are now needed.
+std::string ReplaceAlias(const Command& tool, const Command& command, const Alias& alias,
+                         size_t word, std::vector<std::string>& arguments) {
   arguments[word] = command.name;
   for (std::string& argument : arguments) {
     for (const auto& [from, to] : alias.renamed) {
@@ -200,7 +201,7 @@ void ReplaceAlias(const Command& tool, const Command& command, const Alias& alia
     std::string& place = arguments[places[given + 1]];
     place = absl::StrCat(alias.places[given], "=", place);
   }
-  if (given > 0) return;
+  if (given > 0) return absl::StrCat(command.name, " ", alias.places[0], "=...");
   std::vector<std::string> more;
   bool left_out = false;
   for (const std::string& text : alias.options) {
@@ -213,6 +214,7 @@ void ReplaceAlias(const Command& tool, const Command& command, const Alias& alia
     if (!left_out) more.push_back(text);
   }
   arguments.insert(arguments.begin() + static_cast<ptrdiff_t>(word) + 1, more.begin(), more.end());
+  return absl::StrCat(command.name, more.empty() ? "" : " ", absl::StrJoin(more, " "));
 }
 
 // Replaces aliases, and moves arguments from the first one with a dash on behind "--", so that CLI11
@@ -226,9 +228,9 @@ std::string Resolve(const Command& tool, std::vector<std::string>& arguments) {
   for (const Command& command : tool.subcommands) {
     for (const Alias& alias : command.aliases) {
       if (alias.word != arguments[word]) continue;
-      note = absl::StrCat(tool.name, " ", alias.word, " is now ", tool.name, " ", command.name,
+      note = absl::StrCat(tool.name, " ", alias.word, " is now ", tool.name, " ",
+                          ReplaceAlias(tool, command, alias, word, arguments),
                           "; the old word goes with 0.3");
-      ReplaceAlias(tool, command, alias, word, arguments);
     }
     if (command.name == arguments[word]) chosen = &command;
   }
@@ -428,6 +430,8 @@ Parsed Parse(const Command& tool, std::vector<std::string> arguments) {
     const std::string& word = parsed.unexpected[0];
     std::vector<std::string> words;
     for (const Command& each : tool.subcommands) words.push_back(each.name);
+    if (tool.needs_subcommand && parsed.chosen == nullptr && !word.starts_with('-'))
+      parsed.error = absl::StrCat("there is no subcommand ", word);
     parsed.error += word.starts_with('-')      ? OptionSuggestion(word, tool, parsed.chosen)
                     : parsed.chosen == nullptr ? Suggestion(word, words)
                                                : "";

@@ -10,6 +10,7 @@
 #ifdef CFILE_WITH_HTTP
 #include "cfile/http.h"
 #endif
+#include "cfile/status.h"
 #include "tools/command_line.h"
 #include "tools/file_format.h"
 
@@ -61,6 +62,18 @@ absl::StatusOr<std::unique_ptr<Sink>> CreateAtUrl(const std::string& url) {
   return CannotRead(url);
 }
 #endif
+
+// Returns the file to replace if `path` is a symbolic link to a file: the link stays. /dev/stdout is
+// such a link, perhaps to a file that has no name any more.
+absl::StatusOr<std::string> LinkedFile(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_symlink(path, error) || !fs::is_regular_file(path, error)) return path;
+  const fs::path target = fs::canonical(path, error);
+  if (!error) return target.string();
+  return absl::FailedPreconditionError(
+      absl::StrCat(path, " is a link that leads to no path: ", error.message()));
+}
 
 // "cfile-dump salvage PATH OUT copies its complete blocks".
 std::string SalvageAdvice(const std::string& path) {
@@ -127,8 +140,11 @@ absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& pl
   return IsUrl(place) ? OpenUrlSource(place) : OpenPreadSource(place);
 }
 
-absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place) {
-  return IsUrl(place) ? CreateAtUrl(place) : NewFileSink(place);
+absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place,
+                                                   ExistingFile existing) {
+  if (IsUrl(place)) return CreateAtUrl(place);
+  CFILE_ASSIGN_OR_RETURN(const std::string path, LinkedFile(place));
+  return NewFileSink(path, existing);
 }
 
 absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options,

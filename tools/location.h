@@ -38,8 +38,10 @@ absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions&
 absl::Status ExplainDamage(const absl::Status& status, const Source& source);
 
 // Begins a file at a path or at an s3:// URL. Sink::Finish makes the file appear, and replaces what
-// is there. kUnimplemented: this build cannot write to URLs. kInvalidArgument: another URL.
-absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place);
+// is there. A symbolic link to a file stays, and the file is replaced. kUnimplemented: this build
+// cannot write to URLs. kInvalidArgument: another URL.
+absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place,
+                                                   ExistingFile existing = ExistingFile::kReplaced);
 
 // Opens the table at a path or URL. nullopt: there is none, because the place is no directory, or a
 // URL below which there is no table.cft. kNotFound: the directory has no table.cft; if a writer did

@@ -236,7 +236,7 @@ absl::StatusOr<int64_t> TimeFormat::ParseValue(std::string_view text) const {
   };
   if (format_ == kEpoch) {
     int64_t count = 0;
-    const std::errc error = ParseNumber(Trimmed(text), count);
+    const std::errc error = ParseNumber(StripBlanks(text), count);
     const bool fits = !is_date_ || static_cast<int32_t>(count) == count;
     return error == std::errc() && fits ? absl::StatusOr<int64_t>(count)
                                         : wrong("expected an integer");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "cfile/types.h"
 #include "tools/value_text.h"
 
@@ -68,16 +69,16 @@ class TimeFormat {
   std::vector<Step> steps_;
 };
 
-// `text` without the blanks around it.
-inline std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
+// absl::StripAsciiWhitespace, for std::string_view.
+inline std::string_view StripBlanks(std::string_view text) {
+  const absl::string_view rest = absl::StripAsciiWhitespace({text.data(), text.size()});
+  return {rest.data(), rest.size()};
 }
 
-// Returns a number with a decimal comma, perhaps with blanks, points or apostrophes between groups of
-// three digits, in the form of value_text.h. nullopt: `text` has the characters of such a number, but
-// not its form. Returns other texts as they are. The result points into `text` or `scratch`.
+// Converts a number with a decimal comma, such as 1.234,5, into the form of value_text.h. Blanks,
+// points or apostrophes may stand between groups of three digits. Returns a text that has other
+// characters as it is. nullopt: the text has only characters of such a number, but not its form. The
+// result points into `text` or `scratch`.
 std::optional<std::string_view> WithDecimalPoint(std::string_view text, std::string& scratch);
 
 // A type for values in text, and their form if it is not that of value_text.h.
@@ -106,7 +107,7 @@ absl::StatusOr<T> ParseValue(const TextType& type, std::string_view text, std::s
     }
   }
   if constexpr (!kIsBytes<T>) {
-    text = Trimmed(text);
+    text = StripBlanks(text);
     if (type.decimal_comma) {
       const absl::StatusOr<std::string_view> plain = type.Plain(text, scratch);
       if (!plain.ok()) return plain.status();

@@ -122,6 +122,12 @@ class EvolveTest(ImportTest):
                 if ending != "csv" and ending != "json":  # a number in a text becomes the next double
                     self.refuse(f"r.{ending}", "column b: no double is equal to 9007199254740993", "--evolve")
 
+    def test_no_table_yet(self):
+        self.write("a\n1\n", "r.csv")
+        done = self.run_tool(import_test.IMPORT, "r.csv", "t", "--append")
+        self.assertEqual((done.returncode, done.stderr.decode()),
+                         (3, "cfile-import: there is no table t yet: leave out --append to make it\n"))
+
     def test_summary_of_a_new_column(self):
         self.write("id,a,s\n1,2,x\n", "r.csv")
         self.run_tool(import_test.IMPORT, "r.csv", "t", "--quiet")

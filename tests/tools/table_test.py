@@ -140,8 +140,9 @@ class Table(unittest.TestCase):
         # The part stays until an option says otherwise. Dry runs say what real runs say.
         code, out, error = self.run_tool("repair", "--dry-run", "t")
         self.assertEqual((code, error), (2, ""))
-        self.assertRegex(out, rf"{names[2]} +damaged +3 rows, 0 lost: ")
-        self.assertTrue(out.endswith("--salvage recovers what can be read of the damaged parts\nnot repaired: 2 parts, 6 rows, 0 lost\n"))
+        self.assertRegex(out, rf"{names[2]} +damaged +3 rows, not all readable: ")
+        self.assertTrue(out.endswith("--salvage recovers what can be read of the damaged parts\n"
+                                     "not repaired: 2 parts, 6 rows, not all readable, 0 lost\n"))
         self.assertEqual(self.run_tool("repair", "t"), (code, out, error))
         dry = self.run_tool("repair", "--dry-run", "--drop-damaged", "t")
         code, out, error = self.run_tool("repair", "--drop-damaged", "t")
@@ -171,8 +172,8 @@ class Table(unittest.TestCase):
         names = [part["part"] for part in self.parts()]
         (self.folder / "t" / names[1] / "0001-name.cfile").unlink()
         out = self.run_tool("repair", "--salvage", "t")[1]
-        self.assertTrue(out.endswith("nothing can be recovered of the damaged parts; --drop-damaged leaves them out\n"
-                                     "not repaired: 3 parts, 9 rows, 0 lost\n"))
+        self.assertTrue(out.endswith("no row of the damaged parts is whole; --null-lost makes lost values of nullable columns null; "
+                                     "--drop-damaged leaves the parts out\nnot repaired: 3 parts, 9 rows, not all readable, 0 lost\n"))
         code, out, _ = self.run_tool("repair", "--salvage", "--null-lost", "--json", "t")
         part = json.loads(out)["parts"][1]
         self.assertEqual((code, part["state"], part["lost_rows"], part["lost_values"]),

@@ -112,7 +112,7 @@ absl::StatusOr<RewriteReport> RewriteFile(const Reader& file, const CommonOption
   CFILE_ASSIGN_OR_RETURN(WriterOptions options, OptionsLike(file, layout, kFileColumn));
   SetWriterLimits(common, options);
   Note(file.info(), options, layout.has_extensions(), /*in_table=*/false, report);
-  CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target, ExistingOf(arguments.force)));
+  CFILE_ASSIGN_OR_RETURN(auto sink, CreateFileAt(arguments.target, ExistingOf(arguments.force)));
   RowProgress progress("rewriting", file.num_rows(), 1);
   CFILE_ASSIGN_OR_RETURN(ColumnTotals totals,
                          CopyFile(file, options, std::move(sink), progress.callback()));
@@ -226,7 +226,7 @@ absl::StatusOr<RewriteReport> ConcatenateFiles(const CommonOptions& common,
   for (const Reader& file : files) {
     Note(file.info(), options, layout.has_extensions(), /*in_table=*/false, report);
   }
-  CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target, ExistingOf(arguments.force)));
+  CFILE_ASSIGN_OR_RETURN(auto sink, CreateFileAt(arguments.target, ExistingOf(arguments.force)));
   RowProgress progress("joining", report.num_rows, 1);
   CFILE_ASSIGN_OR_RETURN(ConcatenateReport done,
                          Concatenate(files, std::move(sink), options, progress.callback()));

@@ -153,7 +153,7 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   auto torn = OpenSourceAt(common.path);
   if (!torn.ok()) return output.Fail(torn.status());
   CancelOnSignals();  // so that a signal does not leave the temporary file behind
-  auto sink = NewFileSink(arguments.out, ExistingOf(arguments.force));
+  auto sink = CreateFileAt(arguments.out, ExistingOf(arguments.force));
   if (!sink.ok()) return output.Fail(sink.status());
   ReadProgress progress("salvaging", (*torn)->size());
   // Salvage itself cannot be interrupted, so the process ends while Salvage reads.

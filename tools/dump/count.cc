@@ -26,7 +26,7 @@ struct CountOptions {
   std::vector<std::string> by;
   std::string distinct;
   std::optional<uint64_t> top;
-  uint64_t max_groups = 1'000'000;
+  size_t memory_bytes = size_t{1} << 30;  // for the groups
 
   bool grouped() const { return !by.empty() || !distinct.empty(); }
 };
@@ -67,6 +67,8 @@ absl::StatusOr<Counts> CountRows(const Input& input, const CountOptions& options
   progress.Begin("counting", input.rows().end, Progress::Unit::kRows);
   selection.options.range = input.rows();
   CFILE_ASSIGN_OR_RETURN(TableScan scan, selection.NewScan(input));
+  constexpr size_t kGroupBytes = 100;  // about what a group needs beside its key
+  size_t group_bytes = 0;
   std::string key;
   while (true) {
     CFILE_ASSIGN_OR_RETURN(const TableBatch batch, scan.Next());
@@ -82,10 +84,13 @@ absl::StatusOr<Counts> CountRows(const Input& input, const CountOptions& options
         if (&text != texts.data()) key += form == Form::kJson ? ',' : '\t';
         text->Append(row, form, key);
       }
-      ++counts.groups[key];
-      if (counts.groups.size() <= options.max_groups) continue;
-      return absl::OutOfRangeError(
-          absl::StrCat("more than ", options.max_groups, " different values: raise --max-groups"));
+      const auto [group, added] = counts.groups.try_emplace(key);
+      ++group->second;
+      if (!added) continue;
+      group_bytes += kGroupBytes + key.size();
+      if (group_bytes <= options.memory_bytes) continue;
+      return absl::OutOfRangeError(absl::StrCat("the different values need more than ",
+                                                options.memory_bytes, " bytes: raise --memory"));
     }
   }
 }
@@ -152,7 +157,7 @@ void AddCountCommand(Command& app, CommonOptions& common, Action& action) {
       "the values with the most rows first. --distinct does not count nulls, as in SQL.\n"
       "`cfile-dump rows --help` explains conditions.\n\n"
       "There are no other aggregates: DuckDB has them, and reads a table as Arrow or Parquet:\n"
-      "  python3 -c \"import cfile, duckdb; t = cfile.read('flights')\n"
+      "  python3 -c \"import cfile, duckdb; t = cfile.open('flights')\n"
       "  print(duckdb.sql('select carrier, avg(dep_delay) from t group by all'))\"\n"
       "  cfile-dump rows flights -o flights.parquet\n"
       "  duckdb -c \"select carrier, avg(dep_delay) from 'flights.parquet' group by all\"\n\n"
@@ -171,9 +176,8 @@ void AddCountCommand(Command& app, CommonOptions& common, Action& action) {
               NumberIn(0, UINT64_MAX));
   command.Add("--distinct NAME", &options->distinct, "Count the different values of this column")
       .excludes = {"--by"};
-  command.Add("--max-groups N", &options->max_groups,
-              "Different values, which are kept in memory (default: 1,000,000)",
-              NumberIn(1, UINT64_MAX));
+  command.Add("--memory BYTES", &options->memory_bytes,
+              "For the different values and their counts (default: 1GiB)", BytesIn(1, SIZE_MAX));
   command.Add("--part PART", &common.part, kRowsOfPart);
   SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
     const absl::StatusOr<ExitCode> done = PrintCounts(*options, chosen, output);

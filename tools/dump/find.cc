@@ -17,7 +17,6 @@
 #include "tools/dump/row_text.h"
 #include "tools/key_text.h"
 #include "tools/parts.h"
-#include "tools/value_text.h"
 
 namespace cfile::tools {
 namespace {
@@ -62,7 +61,7 @@ absl::StatusOr<Found> FindIn(const ColumnType& type, const OrdinalRange& rows,
                              const std::string& key, Form form, absl::StatusOr<Cursor> cursor) {
   if (!cursor.ok()) return cursor.status();
   std::string scratch;
-  CFILE_ASSIGN_OR_RETURN(const T value, ParseText<T>(type, key, scratch));
+  CFILE_ASSIGN_OR_RETURN(const T value, ParseKey<T>(type, key, scratch));
   Found found{.rows = rows, .key = std::string(CompoundKey({type}).Add<T>(value).bytes())};
   CFILE_ASSIGN_OR_RETURN(found.position, cursor->SeekToKey(value));
   if (found.end()) return found;

@@ -11,8 +11,8 @@
 namespace cfile::tools {
 namespace {
 
-// The first damaged rows of a range: those of a block, or all to the end of the range if the index
-// does not show where the block ends.
+// The first rows of a range that cannot be read: the rows of a damaged block, or, if the index does
+// not show where this block ends, all rows up to the end of the range.
 struct LostRows {
   OrdinalRange rows;
   absl::Status status;

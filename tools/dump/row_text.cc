@@ -261,6 +261,7 @@ bool IsFlat(const Schema& schema) {
 // Adds the columns that `filter` tests and that `columns` lacks.
 void AddColumns(const Filter& filter, std::vector<std::string>& columns) {
   if (filter.kind() == Filter::Kind::kColumn) AddName(filter.column(), columns);
+  if (filter.other_column()) AddName(*filter.other_column(), columns);
   for (const Filter& operand : filter.operands()) AddColumns(operand, columns);
 }
 

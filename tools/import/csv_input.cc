@@ -176,7 +176,7 @@ void CsvInput::Release(uint64_t begin, uint64_t end) const {
 void CsvInput::AddTo(TypeInference& inference, size_t column) {
   const CsvField& field = reader_.fields()[column];
   const std::optional<std::string_view> text =
-      decimal_comma_ ? WithDecimalPoint(Trimmed(field.text), scratch_) : field.text;
+      decimal_comma_ ? WithDecimalPoint(StripBlanks(field.text), scratch_) : field.text;
   // A text in quotes cannot become a null, so it need not be compared with others. The same is true
   // of what looks like a number and is none; "" stands for it.
   inference.Add(text.value_or(""), reader_.FieldOffset(column), text.has_value() && !field.quoted);

@@ -129,6 +129,10 @@ absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progres
   CFILE_ASSIGN_OR_RETURN(options.table, TableAt(options.output));
   options.temporary_directory =
       IsUrl(options.output) ? SpoolDirectory(options.output) : options.output;
+  if (options.append && !IsUrl(options.output) && !std::filesystem::exists(options.output)) {
+    return absl::NotFoundError(
+        StrCat("there is no table ", options.output, " yet: leave out --append to make it"));
+  }
   CFILE_RETURN_IF_ERROR(CheckOutput(options));
   const uint64_t bytes_before = options.append ? BytesOf(options.table) : 0;
   CFILE_ASSIGN_OR_RETURN(const std::vector<std::string> files, FindFiles(options.inputs));

@@ -28,13 +28,13 @@ bool IsMissingText(std::string_view text) {
   if (text.empty()) return false;
   const char first = text.front();
   if (first != 'N' && first != 'n' && first != '-' && first != ' ' && first != '\t') return false;
-  text = Trimmed(text);
+  text = StripBlanks(text);
   return text.empty() || text == "NA" || text == "N/A" || text == "null" || text == "NULL" ||
          text == "-";
 }
 
 uint32_t TypeInference::Classify(std::string_view text) {
-  text = Trimmed(text);
+  text = StripBlanks(text);
   if (text.empty()) return kText;
   switch (text.front()) {
     case 't':

@@ -16,6 +16,7 @@
 #include "tools/columns/column_trials.h"
 #include "tools/columns/stored_column.h"
 #include "tools/dump/totals.h"
+#include "tools/location.h"
 #include "tools/progress.h"
 #include "tools/report/file_description.h"
 #include "tools/report/page.h"
@@ -218,7 +219,7 @@ ExitCode WriteReport(const ReportArguments& arguments, const CommonOptions& comm
   const absl::Status free = CheckOutIsFree(arguments.out, arguments.force);
   if (!free.ok()) return output.Fail(free);
   CancelOnSignals();  // so that the temporary file is removed
-  auto sink = NewFileSink(arguments.out, ExistingOf(arguments.force));
+  auto sink = CreateFileAt(arguments.out, ExistingOf(arguments.force));
   if (!sink.ok()) return output.Fail(sink.status());
   Progress progress(isatty(STDERR_FILENO) != 0);
   PageData page(common, arguments, progress);

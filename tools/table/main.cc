@@ -290,9 +290,11 @@ std::string RepairText(const Arguments& arguments, const RepairReport& report, u
   }
   for (const RepairedPart& part : report.parts) {
     if (part.state == RepairedPart::State::kKept) continue;
-    absl::StrAppendFormat(&text, "%-37s %-11s %14u rows, %u lost: %s\n", TerminalSafe(part.name),
-                          NameOf(part.state), part.num_rows, part.lost_rows,
-                          TerminalSafe(part.reason));
+    const std::string lost = part.state == RepairedPart::State::kDamaged
+                                 ? "not all readable"
+                                 : absl::StrCat(part.lost_rows, " lost");
+    absl::StrAppendFormat(&text, "%-37s %-11s %14u rows, %s: %s\n", TerminalSafe(part.name),
+                          NameOf(part.state), part.num_rows, lost, TerminalSafe(part.reason));
     for (const auto& [column, count] : part.lost_values) {
       absl::StrAppend(&text, "  ", TerminalSafe(column), ": ", count, " lost values are null\n");
     }
@@ -300,10 +302,14 @@ std::string RepairText(const Arguments& arguments, const RepairReport& report, u
     left_out = left_out || part.state == RepairedPart::State::kLeftOut;
   }
   if (damaged) {
-    absl::StrAppend(&text, arguments.salvage
-                               ? "nothing can be recovered of the damaged parts; --drop-damaged "
-                                 "leaves them out\n"
-                               : "--salvage recovers what can be read of the damaged parts\n");
+    absl::StrAppend(&text,
+                    !arguments.salvage ? "--salvage recovers what can be read of the damaged parts"
+                    : !arguments.null_lost
+                        ? "no row of the damaged parts is whole; --null-lost makes lost values of "
+                          "nullable columns null; --drop-damaged leaves the parts out"
+                        : "nothing can be recovered of the damaged parts; --drop-damaged leaves "
+                          "them out",
+                    "\n");
   }
   if (left_out) {
     absl::StrAppend(&text, "--force brings back parts that were left out, until gc removes them\n");
@@ -317,7 +323,7 @@ std::string RepairText(const Arguments& arguments, const RepairReport& report, u
                   : !arguments.dry_run       ? "repaired: "
                                              : "would be repaired: ",
                   report.num_parts, report.num_parts == 1 ? " part, " : " parts, ", report.num_rows,
-                  " rows, ", lost_rows, " lost\n");
+                  " rows, ", damaged ? "not all readable, " : "", lost_rows, " lost\n");
   return text;
 }
 

@@ -10,9 +10,9 @@
 
 namespace cfile::internal {
 
-// A node of an open file, which cursors share. What the node says is immutable. For each entry of
-// an inner node, it keeps the child; for each entry of a leaf, the seek index of the block and
-// whether the block's checksum was verified. Thread-safe.
+// A node of the index of an open file. All cursors of the file share it. The entries of the node do
+// not change. Beside them, an inner node keeps its children when they have been read. A leaf keeps
+// the seek index of each block, and whether the checksum of the block was verified. Thread-safe.
 class LoadedNode : public IndexNode {
  public:
   explicit LoadedNode(IndexNode node);
@@ -22,7 +22,8 @@ class LoadedNode : public IndexNode {
 
   // The child that SetChild stored for entry i, or nullptr.
   const LoadedNode* child(uint32_t i) const { return children_[i].load(std::memory_order_acquire); }
-  // Stores `child` for entry i unless another thread has stored one. Returns the stored child.
+  // Stores the child of entry i. If another thread has stored one already, keeps that one. Returns
+  // the child that is stored then.
   const LoadedNode* SetChild(uint32_t i, std::unique_ptr<LoadedNode> child) const;
 
   // The place for the seek index of entry i's block.
