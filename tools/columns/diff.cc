@@ -21,6 +21,7 @@
 #include "tools/columns/row_diff.h"
 #include "tools/columns/stored_column.h"
 #include "tools/dump/column_text.h"
+#include "tools/dump/document.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
 
@@ -131,12 +132,12 @@ std::vector<size_t> KeyColumnsOf(const TableReader& table) {
 class Diff {
  public:
   Diff(const DiffArguments& arguments, const CommonOptions& common, Output& output)
-      : arguments_(arguments), json_(common.json), output_(output) {}
+      : arguments_(arguments), common_(common), json_(common.json), output_(output) {}
 
   // Prints how the two sides differ. After an error, what was found so far is printed.
   absl::Status Run(const Side& a, const Side& b) {
     if (json_) {
-      values_.emplace(a.path, "values", output_);
+      values_.emplace(Document(common_), "values", std::vector<Heading>(), output_);
       document_ = {{"other", JsonBytes(b.path)}};
       for (const char* kind : {"schema", "layout"}) document_[kind] = Json::array();
     }
@@ -338,13 +339,7 @@ class Diff {
     if (json_) {
       document_["different_values"] = JsonInteger(different_);
       if (status.ok()) document_["same_values"] = same_values_;
-      values_->Finish(status);
-      // JsonList::Finish has closed the document. Removes the brace, so that the other members can
-      // follow.
-      output_.text.resize(output_.text.rfind('}'));
-      std::string members = document_.dump();
-      members.front() = ',';
-      absl::StrAppend(&output_.text, members, "\n");
+      values_->Finish(status, document_);
       return;
     }
     if (!status.ok()) return;
@@ -379,10 +374,11 @@ class Diff {
   }
 
   const DiffArguments& arguments_;
+  const CommonOptions& common_;
   const bool json_;
   Output& output_;
   // Only with --json: prints the member "values", each difference as soon as it is found.
-  std::optional<JsonList> values_;
+  std::optional<List> values_;
   Json document_;  // only with --json: the members that are printed after "values"
   bool same_values_ = true;
   uint64_t different_ = 0;  // the number of values that differ, of all columns

@@ -7,9 +7,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "cfile/inspect.h"
-#include "tools/dump/dump.h"
+#include "tools/dump/document.h"
 #include "tools/location.h"
 
 namespace cfile::tools {
@@ -24,54 +23,20 @@ std::string ShortHex(const std::vector<uint8_t>& bytes, const BlockField& field)
 }
 
 // `begin`: the offset of the first of `bytes`.
-Json ToJson(const std::vector<BlockField>& fields, const std::vector<uint8_t>& bytes,
-            uint64_t begin) {
-  Json list = Json::array();
+Table FieldsOf(const std::vector<BlockField>& fields, const std::vector<uint8_t>& bytes,
+               uint64_t begin, bool json) {
+  Table table(json, {{"offset", kNumberColumn}, {"size", kNumberColumn}, {"bytes"}, {"field"}});
   for (const BlockField& field : fields) {
-    list.push_back({{"offset", JsonInteger(begin + field.offset)},
-                    {"size", JsonInteger(field.size)},
-                    {"hex", ShortHex(bytes, field)},
-                    {"name", std::string(field.name)},
-                    {"value", field.value}});
+    Record& record = table.Add();
+    record.Add("offset", begin + field.offset);
+    record.Add("size", field.size);
+    record.AddBytes("hex", ShortHex(bytes, field));
+    record.AddJson("name", std::string(field.name));
+    record.AddJson("value", field.value);
+    record.AddText("field", absl::StrCat(std::string(field.name), field.value.empty() ? "" : ": ",
+                                         field.value));
   }
-  return list;
-}
-
-void AppendFields(const std::vector<BlockField>& fields, const std::vector<uint8_t>& bytes,
-                  uint64_t begin, std::string& out) {
-  absl::StrAppendFormat(&out, "%13s %9s  %-19s  %s\n", "offset", "size", "bytes", "field");
-  for (const BlockField& field : fields) {
-    absl::StrAppendFormat(&out, "%13u %9u  %-19s  %s%s%s\n", begin + field.offset, field.size,
-                          ShortHex(bytes, field), std::string(field.name),
-                          field.value.empty() ? "" : ": ", field.value);
-  }
-}
-
-Json ToJson(const RegionDetails& block, const CommonOptions& common, const FileInfo& info) {
-  Json json = JsonDocument(common.path);
-  json["index"] = JsonInteger(block.region.index);
-  json["offset"] = JsonInteger(block.region.offset);
-  json["size"] = JsonInteger(block.region.size_bytes);
-  if (block.region.first_ordinal) json["first_ordinal"] = JsonInteger(*block.region.first_ordinal);
-  json["compression"] = CodecOf(block.compressed, info);
-  json["encoding"] = EncodingName(block.encoding);
-  json["stored_fields"] = ToJson(block.stored_fields, block.stored_bytes, block.region.offset);
-  json["fields"] = ToJson(block.fields, block.bytes, 0);
-  if (!block.status.ok()) json["error"] = JsonError(block.status);
-  return json;
-}
-
-void AppendRegion(const RegionDetails& block, const FileInfo& info, std::string& out) {
-  const FileRegion& region = block.region;
-  absl::StrAppend(&out, "block          ", region.index, "\noffset         ", region.offset,
-                  "\nsize           ", Plural(region.size_bytes, "byte"), "\n");
-  if (region.first_ordinal) absl::StrAppend(&out, "first ordinal  ", *region.first_ordinal, "\n");
-  absl::StrAppend(&out, "compression    ", CodecOf(block.compressed, info), "\nencoding       ",
-                  EncodingName(block.encoding), "\n\nin the file\n");
-  AppendFields(block.stored_fields, block.stored_bytes, region.offset, out);
-  if (block.bytes.empty()) return;
-  absl::StrAppend(&out, "\nin the block, before compression\n");
-  AppendFields(block.fields, block.bytes, 0, out);
+  return table;
 }
 
 // Returns `status` with the code that leads to the right exit code. kOutOfRange has two meanings
@@ -93,11 +58,22 @@ ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output
   if (!index.ok()) return output.Fail(WithoutLimit(index.status()));
   const auto block = DescribeBlock(*reader, *index);
   if (!block.ok()) return output.Fail(WithoutLimit(block.status()));
-  if (common.json) {
-    absl::StrAppend(&output.text, ToJson(*block, common, reader->info()).dump(2), "\n");
-  } else {
-    AppendRegion(*block, reader->info(), output.text);
-  }
+  Document document(common, 15);
+  const FileRegion& region = block->region;
+  document.AddJson("index", JsonInteger(region.index));
+  document.AddText("block", std::to_string(region.index));
+  document.Add("offset", region.offset);
+  document.Add("size", JsonInteger(region.size_bytes), Plural(region.size_bytes, "byte"));
+  if (region.first_ordinal) document.Add("first_ordinal", *region.first_ordinal);
+  document.AddBytes("compression", CodecOf(block->compressed, reader->info()));
+  document.AddBytes("encoding", EncodingName(block->encoding));
+  document.Append("\nin the file\n");
+  document.AddTable("stored_fields", FieldsOf(block->stored_fields, block->stored_bytes,
+                                              region.offset, common.json));
+  if (!block->bytes.empty()) document.Append("\nin the block, before compression\n");
+  document.AddTable("fields", FieldsOf(block->fields, block->bytes, 0, common.json));
+  document.AddError(block->status);
+  document.PrintTo(output);
   return block->status.ok() ? output.Finish(kFine) : output.Fail(block->status);
 }
 

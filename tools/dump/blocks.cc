@@ -2,20 +2,16 @@
 #include "tools/dump/commands.h"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "tools/dump/bounds.h"
-#include "tools/dump/dump.h"
+#include "tools/dump/document.h"
 #include "tools/location.h"
-#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -23,97 +19,63 @@ namespace {
 constexpr size_t kBoundBytes = 24;
 constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
 
-// The names of the columns. Only files with statistics have the last two columns.
-constexpr const char* kHeads[] = {"index", "offset",   "size",   "first row", "rows",
-                                  "nulls", "encoding", "codec",  "stored",    "encoded",
-                                  "ratio", "minimum",  "maximum"};
-
-std::string HexOf(const BlockInfo& block) {
-  return absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()));
-}
-
 // The statistics of `block`; null if the file has no statistics per block.
 const BlockStatistics* StatisticsOf(const FileStatistics* file, const BlockInfo& block) {
   const bool known = file != nullptr && block.index < file->blocks.size();
   return known ? &file->blocks[block.index] : nullptr;
 }
 
-Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics* statistics) {
-  Json json = {{"index", JsonInteger(block.index)}};
-  json.update(JsonPointer(block.pointer));
-  json["first_ordinal"] = JsonInteger(block.first_ordinal);
-  json["rows"] = JsonInteger(block.num_rows);
-  if (info.has_levels()) json["entries"] = JsonInteger(block.num_entries);
-  json["nulls"] = JsonInteger(block.null_count);
-  json["encoding"] = EncodingName(block.encoding);
-  json["compressed"] = block.compressed;
-  json["compression"] = CodecOf(block.compressed, info);
-  json["stored"] = JsonInteger(block.stored_size_bytes);
-  json["encoded"] = JsonInteger(block.encoded_size_bytes);
-  if (statistics != nullptr) {
-    const BoundTexts bounds = TextOfBounds(info.type, *statistics);
-    json["minimum"] = JsonBound(bounds.min, statistics->min_exact);
-    json["maximum"] = JsonBound(bounds.max, statistics->max_exact);
-    json["nan"] = JsonInteger(statistics->nan_count);
-  }
-  return json;
-}
-
-// Returns the columns with their widths. Lines are printed one by one, so the widths are computed
-// from the size of the file and its number of rows, which the numbers in a line seldom exceed.
+// Lines are printed one by one, so the widths are computed from the size of the file and its number
+// of rows, which the numbers in a line seldom exceed.
 // If the terminal is narrow, the bounds of values are shortened first, and then the names of
 // encodings. If this is not enough, columns are left out: `cfile-dump stats` shows the bounds, too.
-TextLines FormOf(const FileInfo& info, bool with_bounds) {
+std::vector<Heading> HeadingsOf(const FileInfo& info, bool with_bounds) {
   const auto digits = [](uint64_t most) { return std::to_string(most).size(); };
   const size_t offset = digits(info.file_size_bytes), ordinal = digits(info.num_rows);
-  constexpr size_t kMostBytes = 9, kMostBlocks = 7;
+  constexpr size_t kMostBytes = 9, kMostBlocks = 7, kEncodingCells = 12;
   const size_t bytes = std::min(offset, kMostBytes);
-  std::vector<TextColumn> columns;
-  std::vector<size_t> widths;
-  const auto add = [&](const TextColumn& column, size_t width) {
-    columns.push_back(column);
-    widths.push_back(std::max(width, std::string_view(kHeads[widths.size()]).size()));
-  };
-  add({.right = true, .drop = 5}, std::min(ordinal, kMostBlocks));
-  add({.right = true}, offset);
-  add({.right = true}, bytes);
-  add({.right = true}, ordinal);
-  add({.right = true}, std::min(ordinal, kMostBytes));
-  add({.right = true, .drop = 4}, std::min(ordinal, kMostBytes));
-  constexpr size_t kEncodingCells = 12;
-  add({.shorten = 2, .least = kEncodingCells, .drop = 8},
-      std::max(kEncodingCells, EncodingName(info.encoding).size()));
-  add({.drop = 7}, CompressionName(info.compression).size());
-  add({.right = true, .drop = 1}, bytes);
-  add({.right = true, .drop = 2}, kMostBytes);
-  add({.right = true, .drop = 6}, 6);
-  for (int bound = 0; with_bounds && bound < 2; ++bound) {
-    add({.shorten = 1, .drop = 3}, kBoundCells);
+  std::vector<Heading> headings = {
+      {"index", {.right = true, .drop = 5}, std::min(ordinal, kMostBlocks)},
+      {"offset", kNumberColumn, offset},
+      {"size", kNumberColumn, bytes},
+      {"first row", kNumberColumn, ordinal},
+      {"rows", kNumberColumn, std::min(ordinal, kMostBytes)},
+      {"nulls", {.right = true, .drop = 4}, std::min(ordinal, kMostBytes)},
+      {"encoding",
+       {.shorten = 2, .least = kEncodingCells, .drop = 8},
+       std::max(kEncodingCells, EncodingName(info.encoding).size())},
+      {"codec", {.drop = 7}, CompressionName(info.compression).size()},
+      {"stored", {.right = true, .drop = 1}, bytes},
+      {"encoded", {.right = true, .drop = 2}, kMostBytes},
+      {"ratio", {.right = true, .drop = 6}, 6}};
+  for (const char* bound : {"minimum", "maximum"}) {
+    if (with_bounds) headings.push_back({bound, {.shorten = 1, .drop = 3}, kBoundCells});
   }
-  return TextLines(std::move(columns), widths, OutputWidth());
+  return headings;
 }
 
-void AppendLine(const TextLines& form, const BlockInfo& block, const FileInfo& info,
-                const BlockStatistics* statistics, std::string& out) {
-  const double ratio = Ratio(block.encoded_size_bytes, block.stored_size_bytes);
-  std::vector<std::string> cells = {std::to_string(block.index),
-                                    std::to_string(block.pointer.offset),
-                                    std::to_string(block.pointer.size),
-                                    std::to_string(block.first_ordinal),
-                                    std::to_string(block.num_rows),
-                                    std::to_string(block.null_count),
-                                    EncodingName(block.encoding),
-                                    CodecOf(block.compressed, info),
-                                    std::to_string(block.stored_size_bytes),
-                                    std::to_string(block.encoded_size_bytes),
-                                    absl::StrFormat("%.2f", ratio)};
+Record RecordOf(const BlockInfo& block, const FileInfo& info, const BlockStatistics* statistics,
+                bool json) {
+  Record record(json);
+  record.Add("index", block.index);
+  record.Add("offset", block.pointer.offset);
+  record.Add("size", block.pointer.size);
+  record.Add("first_ordinal", block.first_ordinal);
+  record.Add("rows", block.num_rows);
+  if (info.has_levels()) record.AddJson("entries", JsonInteger(block.num_entries));
+  record.Add("nulls", block.null_count);
+  record.AddBytes("encoding", EncodingName(block.encoding));
+  record.AddJson("compressed", block.compressed);
+  record.AddBytes("compression", CodecOf(block.compressed, info));
+  record.Add("stored", block.stored_size_bytes);
+  record.Add("encoded", block.encoded_size_bytes);
+  record.AddText("ratio",
+                 absl::StrFormat("%.2f", Ratio(block.encoded_size_bytes, block.stored_size_bytes)));
   if (statistics != nullptr) {
-    const BoundTexts bounds = TextOfBounds(info.type, *statistics);
-    cells.push_back(BoundInLine(bounds.min, kBoundBytes));
-    cells.push_back(BoundInLine(bounds.max, kBoundBytes));
+    record.AddBounds(info.type, *statistics, kBoundBytes);
+    record.AddJson("nan", JsonInteger(statistics->nan_count));
   }
-  cells.resize(std::size(kHeads));
-  form.Append(cells, out);
+  return record;
 }
 
 ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output) {
@@ -123,31 +85,20 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
   // returned at the end.
   const auto statistics = reader->Statistics();
   const FileStatistics* const known = statistics.ok() ? statistics->get() : nullptr;
-  const TextLines form = FormOf(reader->info(), known != nullptr && !known->blocks.empty());
-  std::optional<JsonList> list;
-  if (common.json) {
-    list.emplace(common.path, "blocks", output);
-  } else {
-    form.Append(std::vector<std::string>(std::begin(kHeads), std::end(kHeads)), output.text);
-  }
+  List list(Document(common), "blocks",
+            HeadingsOf(reader->info(), known != nullptr && !known->blocks.empty()), output);
   absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
-    const BlockStatistics* const of_block = StatisticsOf(known, block);
-    if (list) {
-      Json json = ToJson(block, reader->info(), of_block);
-      if (with_bytes) json["bytes"] = HexOf(block);
-      list->Add(json);
-    } else {
-      AppendLine(form, block, reader->info(), of_block, output.text);
-      if (with_bytes) output.text += HexOf(block) + "\n";
-    }
+    Record record = RecordOf(block, reader->info(), StatisticsOf(known, block), common.json);
+    const std::string bytes =
+        with_bytes ? absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()))
+                   : "";
+    if (with_bytes) record.AddJson("bytes", bytes);
+    list.Add(record);
+    if (with_bytes && !common.json) absl::StrAppend(&output.text, bytes, "\n");
     return output.Drain();
   });
   status.Update(statistics.status());
-  if (list) {
-    list->Finish(status);
-  } else {
-    form.AppendNote(output.text);
-  }
+  list.Finish(status);
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }
 

@@ -1,15 +1,14 @@
 // The values of a file's dictionary.
 #include "tools/dump/commands.h"
 
-#include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "cfile/inspect.h"
 #include "tools/dump/column_text.h"
-#include "tools/dump/dump.h"
+#include "tools/dump/document.h"
 #include "tools/location.h"
-#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -18,29 +17,25 @@ template <typename T>
 ExitCode PrintValues(const Reader& reader, const CommonOptions& common, Output& output) {
   const auto values = ReadDictionary<T>(reader);
   if (!values.ok()) return output.Fail(values.status());
-  std::optional<JsonList> list;
-  if (common.json) list.emplace(common.path, "dictionary", output);
-  if (!common.json && !reader.info().dictionary) output.text += "no dictionary\n";
-  constexpr size_t kCodeCells = 9;
+  Document document(common);
+  if (!reader.info().dictionary) document.Append("no dictionary\n");
+  std::vector<Heading> headings;
   // On a terminal, values are shortened to the rest of the line.
-  const std::optional<size_t> width = OutputWidth();
-  const TextLines form({{.right = true}, {.shorten = 1}}, {kCodeCells, width.value_or(0)}, width);
-  const std::string names[] = {"code", "value"};
-  if (!common.json && !values->empty()) form.Append(names, output.text);
+  if (!values->empty()) {
+    headings = {{"code", kNumberColumn, 9}, {"value", {.shorten = 1}, OutputWidth().value_or(0)}};
+  }
+  List list(document, "dictionary", headings, output);
   uint64_t code = 0;
   for (const auto& value : *values) {
-    if (list) {
-      list->Add({{"code", JsonInteger(code)}, {"value", JsonValue<T>(reader.type(), value)}});
-    } else {
-      std::string text;
-      AppendValue<T>(reader.type(), value, Form::kText, text);
-      const std::string cells[] = {std::to_string(code), text};
-      form.Append(cells, output.text);
-    }
-    ++code;
+    Record record(common.json);
+    record.Add("code", code++);
+    std::string text;
+    if (!common.json) AppendValue<T>(reader.type(), value, Form::kText, text);
+    record.Add("value", JsonValue<T>(reader.type(), value), text);
+    list.Add(record);
     if (!output.Drain()) break;
   }
-  if (list) list->Finish(absl::OkStatus());
+  list.Finish(absl::OkStatus());
   return output.Finish(kFine);
 }
 

@@ -381,25 +381,6 @@ Json JsonError(const absl::Status& status) {
   return JsonBytes(WithOptionNames({status.message().data(), status.message().size()}));
 }
 
-JsonList::JsonList(const std::string& path, std::string_view name, Output& output)
-    : output_(output) {
-  output_.text += JsonDocument(path).dump();
-  output_.text.back() = ',';
-  AppendJsonBytes(name, output_.text);
-  output_.text += ":[";
-}
-
-void JsonList::Add(const Json& item) {
-  absl::StrAppend(&output_.text, separator_, item.dump());
-  separator_ = ",\n";
-}
-
-void JsonList::Finish(const absl::Status& status) {
-  output_.text += "]";
-  if (!status.ok()) absl::StrAppend(&output_.text, ",\"error\":", JsonError(status).dump());
-  output_.text += "}\n";
-}
-
 std::string Plural(uint64_t count, std::string_view noun) {
   return absl::StrCat(count, " ", std::string(noun), count == 1 ? "" : "s");
 }

@@ -190,19 +190,6 @@ Json JsonBytes(std::string_view bytes);
 Json JsonPointer(const BlockPointer& pointer);
 Json JsonError(const absl::Status& status);
 
-// Prints {"schema_version": 1, "path": ..., NAME: [ITEM, ...], "error": ...} item by item, because
-// there may be millions of items. "error" is omitted if there is no error.
-class JsonList {
- public:
-  JsonList(const std::string& path, std::string_view name, Output& output);
-  void Add(const Json& item);
-  void Finish(const absl::Status& status);
-
- private:
-  Output& output_;
-  const char* separator_ = "\n";
-};
-
 // "1 block", "2 blocks".
 std::string Plural(uint64_t count, std::string_view noun);
 

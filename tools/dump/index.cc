@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/types.h"
-#include "tools/dump/dump.h"
+#include "tools/dump/document.h"
 #include "tools/location.h"
 #include "tools/text_table.h"
 #include "tools/value_text.h"
@@ -116,17 +116,16 @@ Json ToJson(const ColumnType& type, const IndexNodeInfo& node, IndexKind kind) {
   return json;
 }
 
-// Appends the nodes of one index to `list` if there is one, else to `output`.
-absl::Status PrintTree(const Reader& reader, IndexKind kind, std::optional<JsonList>& list,
+absl::Status PrintTree(const Reader& reader, IndexKind kind, bool json, List& list,
                        Output& output) {
   const FileInfo& info = reader.info();
   const auto& root =
       kind == IndexKind::kPositional ? info.positional_index_root : info.value_index_root;
-  if (!list) absl::StrAppend(&output.text, root ? "" : "no ", NameOf(kind), " index\n");
+  if (!json) absl::StrAppend(&output.text, root ? "" : "no ", NameOf(kind), " index\n");
   const std::optional<size_t> width = OutputWidth();
   return VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {
-    if (list) {
-      list->Add(ToJson(info.type, node, kind));
+    if (json) {
+      list.Add(ToJson(info.type, node, kind));
     } else {
       AppendNode(info.type, node, kind, width, output.text);
     }
@@ -137,17 +136,16 @@ absl::Status PrintTree(const Reader& reader, IndexKind kind, std::optional<JsonL
 ExitCode PrintIndex(const IndexOptions& options, const CommonOptions& common, Output& output) {
   const auto reader = OpenFileAt(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
-  std::optional<JsonList> list;
-  if (common.json) list.emplace(common.path, "nodes", output);
+  List list(Document(common), "nodes", {}, output);
 
   // Without options both indexes are printed. If one index is damaged, the other index is printed
   // nevertheless.
   absl::Status status;
   if (options.positional || !options.value)
-    status.Update(PrintTree(*reader, IndexKind::kPositional, list, output));
+    status.Update(PrintTree(*reader, IndexKind::kPositional, common.json, list, output));
   if (options.value || !options.positional)
-    status.Update(PrintTree(*reader, IndexKind::kValue, list, output));
-  if (list) list->Finish(status);
+    status.Update(PrintTree(*reader, IndexKind::kValue, common.json, list, output));
+  list.Finish(status);
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }
 

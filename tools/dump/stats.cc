@@ -8,10 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/dump/bounds.h"
-#include "tools/dump/dump.h"
+#include "tools/dump/document.h"
 #include "tools/location.h"
-#include "tools/text_table.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -20,23 +18,16 @@ namespace {
 constexpr size_t kStatisticBytes = 28;
 constexpr size_t kStatisticCells = kStatisticBytes + 3;  // with "..."
 
-Json ToJson(const BlockStatistics& statistics, const BoundTexts& bounds) {
-  return {{"present", JsonInteger(statistics.present_count)},
-          {"nulls", JsonInteger(statistics.null_count)},
-          {"nan", JsonInteger(statistics.nan_count)},
-          {"minimum", JsonBound(bounds.min, statistics.min_exact)},
-          {"maximum", JsonBound(bounds.max, statistics.max_exact)}};
-}
-
-void AppendLine(const TextLines& form, std::string name, const BlockStatistics& statistics,
-                const BoundTexts& bounds, std::string& out) {
-  const std::string cells[] = {std::move(name),
-                               std::to_string(statistics.present_count),
-                               std::to_string(statistics.null_count),
-                               std::to_string(statistics.nan_count),
-                               BoundInLine(bounds.min, kStatisticBytes),
-                               BoundInLine(bounds.max, kStatisticBytes)};
-  form.Append(cells, out);
+// `name`: the number of a block, or "file". JSON does not have it.
+Record RecordOf(const std::string& name, const ColumnType& type, const BlockStatistics& statistics,
+                bool json) {
+  Record record(json);
+  record.AddText("block", name);
+  record.Add("present", statistics.present_count);
+  record.Add("nulls", statistics.null_count);
+  record.Add("nan", statistics.nan_count);
+  record.AddBounds(type, statistics, kStatisticBytes);
+  return record;
 }
 
 // Asks the Bloom filter for the value whose text is `text`.
@@ -62,7 +53,7 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
                      " bytes are above the limit of ", common.max_bloom_filter_bytes,
                      ": raise max_bloom_filter_bytes")));
   }
-  Json json = JsonDocument(common.path);
+  Document document(common);
   if (probe) {
     if (*read == nullptr || (*read)->bloom_filter.empty()) {
       return output.Fail(
@@ -70,42 +61,36 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
     }
     const auto found = MightContain(*reader, **read, *probe);
     if (!found.ok()) return output.Fail(found.status());
-    json["value"] = JsonBytes(*probe);
-    json["may_be_present"] = *found;
-    output.text += common.json ? json.dump(2) + "\n"
-                   : *found    ? "the Bloom filter says: may be present\n"
-                               : "the Bloom filter says: not present\n";
-    return output.Finish(kFine);
-  }
-  if (*read == nullptr) {
-    json["file"] = nullptr;
-    output.text += common.json ? json.dump(2) + "\n" : "no statistics\n";
-    return output.Finish(kFine);
-  }
-  const FileStatistics& statistics = **read;
-  const BoundTexts of_file = TextOfBounds(reader->type(), statistics.file);
-  if (common.json) {
-    json["file"] = ToJson(statistics.file, of_file);
-    Json& blocks = json["blocks"] = Json::array();
-    for (const BlockStatistics& block : statistics.blocks) {
-      blocks.push_back(ToJson(block, TextOfBounds(reader->type(), block)));
+    document.AddJson("value", JsonBytes(*probe));
+    document.AddJson("may_be_present", *found);
+    document.Append(*found ? "the Bloom filter says: may be present\n"
+                           : "the Bloom filter says: not present\n");
+  } else if (*read == nullptr) {
+    document.AddJson("file", nullptr);
+    document.Append("no statistics\n");
+  } else {
+    const FileStatistics& statistics = **read;
+    const auto record = [&](const std::string& name, const BlockStatistics& of) {
+      return RecordOf(name, reader->type(), of, common.json);
+    };
+    const Record file = record("file", statistics.file);
+    document.AddJson("file", file.json());
+    List list(document, "blocks",
+              {{"block", kNumberColumn, 9},
+               {"present", kNumberColumn, 12},
+               {"nulls", {.right = true, .drop = 2}, 12},
+               {"nan", {.right = true, .drop = 1}, 9},
+               {"minimum", {.shorten = 1}, kStatisticCells},
+               {"maximum", {.shorten = 1}, kStatisticCells}},
+              output);
+    if (!common.json) list.Add(file);
+    for (size_t i = 0; i < statistics.blocks.size() && output.Drain(); ++i) {
+      list.Add(record(std::to_string(i), statistics.blocks[i]));
     }
-    absl::StrAppend(&output.text, json.dump(2), "\n");
+    list.Finish(absl::OkStatus());
     return output.Finish(kFine);
   }
-  const TextColumn number = {.right = true}, bound = {.shorten = 1};
-  const TextLines form(
-      {number, number, {.right = true, .drop = 2}, {.right = true, .drop = 1}, bound, bound},
-      {9, 12, 12, 9, kStatisticCells, kStatisticCells}, OutputWidth());
-  const std::string names[] = {"block", "present", "nulls", "nan", "minimum", "maximum"};
-  form.Append(names, output.text);
-  AppendLine(form, "file", statistics.file, of_file, output.text);
-  for (size_t i = 0; i < statistics.blocks.size(); ++i) {
-    AppendLine(form, std::to_string(i), statistics.blocks[i],
-               TextOfBounds(reader->type(), statistics.blocks[i]), output.text);
-    if (!output.Drain()) break;
-  }
-  form.AppendNote(output.text);
+  document.PrintTo(output);
   return output.Finish(kFine);
 }
 

@@ -1,0 +1,134 @@
+// What a command prints. A command names each value once; the classes below make text or JSON of it,
+// whichever the user asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cfile/types.h"
+#include "tools/dump/bounds.h"
+#include "tools/dump/dump.h"
+#include "tools/json.h"
+#include "tools/text_table.h"
+
+namespace cfile::tools {
+
+// The properties of one thing, such as a block: the members of an object, or the cells of a line.
+// Only one of the two is made.
+class Record {
+ public:
+  explicit Record(bool json) : is_json_(json), json_(Json::object()) {}
+  virtual ~Record() = default;
+
+  void Add(std::string_view name, uint64_t number) {
+    Add(name, JsonInteger(number), std::to_string(number));
+  }
+  void AddFlag(std::string_view name, bool value) { Add(name, value, value ? "yes" : "no"); }
+  // Any bytes: text shows them escaped.
+  void AddBytes(std::string_view name, std::string_view bytes);
+  // "minimum" and "maximum", of which text shows at most `max_bytes` bytes.
+  void AddBounds(const ColumnType& type, const BlockStatistics& statistics, size_t max_bytes);
+  // A value with another text in the two forms.
+  void Add(std::string_view name, const Json& json, const std::string& text) {
+    is_json_ ? AddJson(name, json) : AddText(name, text);
+  }
+  // Values that only one of the forms has.
+  void AddJson(std::string_view name, const Json& json) {
+    if (is_json_) json_[name] = json;
+  }
+  virtual void AddText(std::string_view /*name*/, const std::string& text) {
+    if (!is_json_) cells_.push_back(text);
+  }
+  // "error", only in JSON: text has errors on stderr. Adds nothing if `status` is OK.
+  void AddError(const absl::Status& status) {
+    if (!status.ok()) AddJson("error", JsonError(status));
+  }
+
+  bool is_json() const { return is_json_; }
+  Json& json() { return json_; }
+  const Json& json() const { return json_; }
+  const std::vector<std::string>& cells() const { return cells_; }
+
+ private:
+  const bool is_json_;
+  Json json_;
+  std::vector<std::string> cells_;
+};
+
+// The head of a column of text.
+struct Heading {
+  std::string name;
+  TextColumn form = {};
+  size_t cells = 0;  // the width, for List
+};
+inline constexpr TextColumn kNumberColumn = {.right = true};
+
+// Records of one kind, which are printed when all are known. The columns fit their longest cells.
+class Table {
+ public:
+  Table(bool json, std::vector<Heading> headings)
+      : is_json_(json), headings_(std::move(headings)) {}
+
+  // The reference is valid until the next call. A line may have fewer cells than there are headings.
+  Record& Add() { return records_.emplace_back(is_json_); }
+  bool empty() const { return records_.empty(); }
+  Json json() const;
+  std::string text() const;
+
+ private:
+  const bool is_json_;
+  std::vector<Heading> headings_;
+  std::vector<Record> records_;
+};
+
+// All that a command prints: values, each of which is a line with its name, tables, and text.
+class Document : public Record {
+ public:
+  // `name_cells`: where the values in the lines begin.
+  explicit Document(const CommonOptions& common, size_t name_cells = 0);
+
+  // The line "NAME PATH". JSON has the path without this call.
+  void AddPath(std::string_view name, const std::string& path);
+  // A line: the name with blanks for its underscores, and the value, cut to the width of the output.
+  void AddText(std::string_view name, const std::string& text) override;
+  void AddTable(std::string_view name, const Table& table);
+  // Text that is no line of a value.
+  void Append(std::string_view text) {
+    if (!is_json()) text_ += text;
+  }
+  const std::string& text() const { return text_; }
+  void PrintTo(Output& output) const { output.text += is_json() ? json().dump(2) + "\n" : text_; }
+
+ private:
+  void AppendLine(std::string_view name, const std::string& text, bool keep_end);
+
+  const size_t name_cells_;
+  std::string text_;
+};
+
+// Records of one kind, which are printed one by one, because there may be millions. In JSON they are
+// the last member of a document: {..., NAME: [RECORD, ...], "error": ...}.
+class List {
+ public:
+  // Prints what `before` has. Without headings, text has no list.
+  List(const Document& before, std::string_view name, const std::vector<Heading>& headings,
+       Output& output);
+  void Add(const Record& record);
+  // A record without text. Precondition: the document is JSON.
+  void Add(const Json& record);
+  // Ends the list. Members of `more`, an object, follow it.
+  void Finish(const absl::Status& status, const Json& more = Json::object());
+
+ private:
+  const bool is_json_;
+  const TextLines form_;
+  Output& output_;
+  const char* separator_ = "\n";
+};
+
+}  // namespace cfile::tools
