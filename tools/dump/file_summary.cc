@@ -7,65 +7,27 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "tools/dump/bounds.h"
+#include "tools/dump/document.h"
 #include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
-#include "tools/text_table.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
 
-using Metadata = std::vector<std::pair<std::string, std::string>>;
+void AddMetadata(const std::string& name,
+                 const std::vector<std::pair<std::string, std::string>>& metadata,
+                 Document& facts) {
+  Json list = Json::array();
+  for (const auto& [key, value] : metadata) {
+    list.push_back({{"key", JsonBytes(key)}, {"value", JsonBytes(value)}});
+    facts.AddText(name,
+                  Printable(key) + " = " + (IsUtf8(value) ? Printable(value) : "0x" + Hex(value)));
+  }
+  facts.AddJson(name, list);
+}
 
-// Builds the summary in both forms: each fact becomes a line of text and a member of the JSON
-// object, with the same name.
-class Facts {
- public:
-  explicit Facts(const std::string& path) : json_(JsonDocument(path)) {
-    text_ = Line("file", ShortenedForOutput(Printable(path), kNameCells, /*keep_end=*/true));
-  }
-
-  void Add(const std::string& name, const std::string& value) {
-    Add(name, JsonBytes(value), Printable(value));
-  }
-  void Add(const std::string& name, uint64_t value) {
-    Add(name, JsonInteger(value), std::to_string(value));
-  }
-  void AddFlag(const std::string& name, bool value) { Add(name, value, value ? "yes" : "no"); }
-  // Adds a fact. If `text` is empty, only JSON has the fact.
-  void Add(const std::string& name, const Json& json, const std::string& text) {
-    json_[name] = json;
-    if (!text.empty()) AddLine(name, text);
-  }
-  void AddMetadata(const std::string& name, const Metadata& metadata) {
-    Json& list = json_[name] = Json::array();
-    for (const auto& [key, value] : metadata) {
-      list.push_back({{"key", JsonBytes(key)}, {"value", JsonBytes(value)}});
-      AddLine(name,
-              Printable(key) + " = " + (IsUtf8(value) ? Printable(value) : "0x" + Hex(value)));
-    }
-  }
-  void AddLine(std::string name, const std::string& text) {
-    for (char& letter : name) letter = letter == '_' ? ' ' : letter;
-    text_ += Line(name, ShortenedForOutput(text, kNameCells));
-  }
-  void AddError(const absl::Status& status) { json_["error"] = JsonError(status); }
-
-  const Json& json() const { return json_; }
-  const std::string& text() const { return text_; }
-
- private:
-  static constexpr size_t kNameCells = 18;  // the name of a fact and a space
-  static std::string Line(const std::string& name, const std::string& text) {
-    return absl::StrFormat("%-17s %s\n", name, text);
-  }
-
-  Json json_;
-  std::string text_;
-};
-
-void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
+void AddTree(const std::string& name, const TreeTotals& tree, Document& facts) {
   if (tree.nodes == 0) return facts.Add(name, nullptr, "none");
   facts.Add(name,
             {{"levels", tree.levels},
@@ -80,10 +42,11 @@ void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
 
 // Adds the encoding and the codec that the footer names, and the blocks and bytes of each encoding.
 // The text shows the encoding of the footer only if the file has no blocks.
-void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts) {
+void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Document& facts) {
   const std::string encoding = EncodingName(info.encoding);
-  facts.Add("encoding", encoding, blocks.blocks == 0 ? encoding : "");
-  facts.Add("block_encodings", Json::array(blocks.EncodingNames()), "");
+  facts.AddJson("encoding", encoding);
+  if (blocks.blocks == 0) facts.AddText("encoding", encoding);
+  facts.AddJson("block_encodings", Json::array(blocks.EncodingNames()));
   Json all = Json::array();
   for (const EncodingTotals& each : blocks.encodings) {
     all.push_back({{"encoding", EncodingName(each.encoding)},
@@ -91,13 +54,13 @@ void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts)
                    {"compressed", JsonInteger(each.compressed_blocks)},
                    {"stored", JsonInteger(each.stored_bytes)}});
   }
-  facts.Add("blocks_by_encoding", all, "");
+  facts.AddJson("blocks_by_encoding", all);
   const bool codec = info.compression != Compression::kNone;
   for (const EncodingTotals& each : blocks.encodings) {
     const double share = blocks.stored_bytes == 0 ? 1
                                                   : static_cast<double>(each.stored_bytes) /
                                                         static_cast<double>(blocks.stored_bytes);
-    facts.AddLine("encoding",
+    facts.AddText("encoding",
                   absl::StrFormat("%s: %.3g %% of the bytes, %s", EncodingName(each.encoding),
                                   100 * share, Plural(each.blocks, "block")));
   }
@@ -118,7 +81,7 @@ std::vector<std::string> FeaturesOf(const FileInfo& info) {
 }
 
 // Adds the statistics, if the file has any.
-absl::Status AddStatistics(const Reader& reader, Facts& facts) {
+absl::Status AddStatistics(const Reader& reader, Document& facts) {
   const auto statistics = reader.Statistics();
   if (!statistics.ok()) return statistics.status();
   if (*statistics == nullptr) {
@@ -130,11 +93,8 @@ absl::Status AddStatistics(const Reader& reader, Facts& facts) {
     }
     return absl::OkStatus();
   }
-  constexpr size_t kMaxBytes = 60;
   const BlockStatistics& file = (*statistics)->file;
-  const BoundTexts bounds = TextOfBounds(reader.type(), file);
-  facts.Add("minimum", JsonBound(bounds.min, file.min_exact), BoundInLine(bounds.min, kMaxBytes));
-  facts.Add("maximum", JsonBound(bounds.max, file.max_exact), BoundInLine(bounds.max, kMaxBytes));
+  facts.AddBounds(reader.type(), file, /*max_bytes=*/60);
   if (file.nan_count > 0) facts.Add("nan", file.nan_count);
   facts.Add("block_statistics", JsonInteger((*statistics)->blocks.size()),
             Plural((*statistics)->blocks.size(), "block"));
@@ -145,8 +105,8 @@ absl::Status AddStatistics(const Reader& reader, Facts& facts) {
                            : absl::StrFormat("%s for about %d distinct values",
                                              Plural(filter.size(), "byte"), bloom.distinct_values));
   if (!filter.empty()) {
-    facts.Add("bloom_filter_values", JsonInteger(bloom.distinct_values), "");
-    facts.Add("bloom_filter_bits_per_value", Rounded(bloom.bits_per_value()), "");
+    facts.AddJson("bloom_filter_values", JsonInteger(bloom.distinct_values));
+    facts.AddJson("bloom_filter_bits_per_value", Rounded(bloom.bits_per_value()));
   }
   return absl::OkStatus();
 }
@@ -174,12 +134,13 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Summar
   const auto integer = [known](uint64_t count) { return known ? JsonInteger(count) : Json(); };
   const auto rounded = [known](double number) { return known ? Json(Rounded(number)) : Json(); };
   const std::vector<std::string> features = FeaturesOf(info);
-  Facts facts(common.path);
+  Document facts(common, 18);
+  facts.AddPath("file", common.path);
   facts.Add("size", JsonInteger(info.file_size_bytes), Plural(info.file_size_bytes, "byte"));
   facts.Add("version", static_cast<uint64_t>(info.version));
   facts.Add("created_by", info.created_by.empty() ? Json(nullptr) : JsonBytes(info.created_by),
             info.created_by.empty() ? "not recorded" : Printable(info.created_by));
-  facts.Add("type", info.type.ToString());
+  facts.AddBytes("type", info.type.ToString());
   facts.AddFlag("nullable", info.nullable);
   if (info.has_levels()) {
     facts.Add("levels",
@@ -202,7 +163,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Summar
         "choice", ChoiceJson(*choice),
         absl::StrCat("goal ", GoalName(choice->goal), ": ", ChoiceText(*choice, info.compression)));
   } else {
-    facts.Add("choice", nullptr, "");
+    facts.AddJson("choice", nullptr);
   }
   facts.Add("blocks", integer(blocks.blocks), absl::StrCat(blocks.blocks, mark));
   facts.Add("stored", integer(blocks.stored_bytes), Plural(blocks.stored_bytes, "byte") + mark);
@@ -214,7 +175,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Summar
   facts.Add("ratio", rounded(ratio),
             absl::StrFormat("decoded / stored %s, encoded / stored %.2f%s",
                             known ? absl::StrFormat("%.2f", ratio) : "-", codec_ratio, mark));
-  facts.Add("encoded_ratio", rounded(codec_ratio), "");
+  facts.AddJson("encoded_ratio", rounded(codec_ratio));
   const double bits_per_value =
       BitsPerValue(blocks.stored_bytes, info.has_levels() ? blocks.entries : info.num_rows);
   facts.Add("bits_per_value", rounded(bits_per_value),
@@ -230,11 +191,10 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Summar
   facts.AddFlag("checksums", info.has_checksums());
   facts.Add("features", Json::array(features),
             features.empty() ? "none" : absl::StrJoin(features, ", "));
-  facts.AddMetadata("header_metadata", info.header_metadata);
-  facts.AddMetadata("footer_metadata", info.footer_metadata);
-  if (!status.ok()) facts.AddError(status);
-
-  output.text += common.json ? facts.json().dump(2) + "\n" : facts.text();
+  AddMetadata("header_metadata", info.header_metadata, facts);
+  AddMetadata("footer_metadata", info.footer_metadata, facts);
+  facts.AddError(status);
+  facts.PrintTo(output);
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }
 
