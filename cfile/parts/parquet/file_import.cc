@@ -12,7 +12,7 @@
 #include "cfile/parts/parquet/page_reader.h"
 #include "cfile/parts/parquet/parquet_type.h"
 #include "cfile/parts/table/column_writer.h"
-#include "cfile/parts/table/common_type.h"
+#include "cfile/parts/table/manifest/common_type.h"
 #include "cfile/status.h"
 #include "encodings/core/status.h"
 #include "encodings/core/value_dictionary.h"

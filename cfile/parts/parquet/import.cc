@@ -17,7 +17,7 @@
 #include "cfile/parts/parquet/parquet_type.h"
 #include "cfile/parts/parquet/partitioned_files.h"
 #include "cfile/parts/table/column_writer.h"
-#include "cfile/parts/table/common_type.h"
+#include "cfile/parts/table/manifest/common_type.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
 #include "encodings/core/status.h"

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "cfile/parts/arrow/arrow_type.h"
-#include "cfile/parts/table/common_type.h"
+#include "cfile/parts/table/manifest/common_type.h"
 #include "encodings/core/lane.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"

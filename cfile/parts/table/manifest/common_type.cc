@@ -1,4 +1,4 @@
-#include "cfile/parts/table/common_type.h"
+#include "cfile/parts/table/manifest/common_type.h"
 
 namespace cfile::internal {
 namespace {
