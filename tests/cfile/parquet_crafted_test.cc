@@ -493,6 +493,18 @@ TEST_F(DirectoryTest, ColumnsOutsideOfGroupsBecomeNullable) {
   }
 }
 
+// Values of a column that is said to have none must not get into a column of another type.
+TEST_F(DirectoryTest, ColumnsOfNullsHaveNoValues) {
+  SchemaElement nulls = Leaf("x", kOptional);
+  nulls.logical_type.emplace().unknown.emplace();
+  for (const bool first : {false, true}) {
+    Add(first ? "2.parquet" : "1.parquet", {Leaf("x", kOptional, parquet::Type::kFloat)});
+    Add(first ? "1.parquet" : "2.parquet", {nulls});
+    EXPECT_THAT(ImportAll().ToString(),
+                HasSubstr("there is a value, 0, but the metadata say that all values are null"));
+  }
+}
+
 // Both columns have the same levels, but another record.
 TEST_F(DirectoryTest, ATableTakesOnlyItsGroups) {
   Add("1.parquet", {Group("a", kRequired, 1), Leaf("x", kOptional)});

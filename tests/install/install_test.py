@@ -191,7 +191,7 @@ def check_completions(prefix):
             ("cfile-dump", "ver"): ["verify"],
             ("cfile-dump", "rows", "--wh"): ["--where"],
             ("cfile-dump", "hexdump", "--wh"): [],
-            ("cfile-dump", "rows", "--column", ""): [],  # a name of a column
+            ("cfile-dump", "rows", "--column", ""): [],  # of no table
             ("cfile-dump", "cfile-ta"): ["cfile-table"],  # a file
             ("cfile-dump", "rows", "cfile-ta"): ["cfile-table"],
             ("cfile-dump", "rows", "ver"): [],  # no second subcommand
@@ -208,6 +208,39 @@ def check_completions(prefix):
             run(shell, "-n", file)
         if not shutil.which(shell):
             print(f"not parsed: the completions of {shell}, which is not installed")
+    check_completed_columns(prefix)
+
+
+def check_completed_columns(prefix):
+    """The names of columns come from the table that is in the command line."""
+    share, dump = prefix / "share", [*(prefix / "share").glob("zsh/*/_cfile-dump")][0]
+    scripts = {
+        "bash": f'''. {share}/bash-completion/completions/cfile-dump; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cfile_dump
+                   printf '%s\n' "${{COMPREPLY[@]}}"''',
+        # compadd selects the names that begin with what compset left.
+        "zsh": rf'''_arguments() {{ }}; compset() {{ left=${{last##$~2}} }}; compadd() {{ shift 3; found=("$@") }}; words=(); . {dump}
+                  words=("${{@:2}}"); last=${{@[-1]#[\'\"]}}; _cfile_dump_columns
+                  for each in $found; do [[ $each == $left* ]] && print -r -- "${{last%"$left"}}$each"; done; true''',
+        "fish": f"source {share}/fish/vendor_completions.d/cfile-dump.fish; complete -C (string join ' ' -- $argv)"}
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        (work / "x.csv").write_text("delay,day,carrier,a b\n1,2,3,4\n")
+        run(prefix / "bin/cfile-import", "x.csv", "t", cwd=work)
+        for shell, script in scripts.items():
+            if not shutil.which(shell):
+                continue
+            for words, expected in {
+                    ("rows", "t", "--columns", "da"): ["day"],
+                    ("rows", "--json", "t", "--columns", "carrier,d"): ["carrier,delay", "carrier,day"],
+                    ("count", "t", "--where", "'day > 5 and del"): ["day > 5 and delay"],
+                    ("count", "t", "--by", "carrier,c"): ["carrier,carrier"],
+                    ("rows", "t", "--columns", "'\"a"): ['"a b"'],
+                    ("rows", "x.csv", "--columns", ""): [],
+                    ("rows", "none", "--columns", ""): []}.items():
+                arguments = [*(["-c", script] if shell == "fish" else ["-c", script, shell]), "cfile-dump", *words]
+                found = run(shell, *arguments, cwd=work, env=os.environ | {"PATH": f"{prefix}/bin:{os.environ['PATH']}"})
+                found = [line.partition("\t")[0] for line in found.splitlines() if line]
+                expect(sorted(found) == sorted(expected), f"{shell} completes {' '.join(words)} to {found}, not to {expected}")
 
 
 def check_tools(prefix, work):

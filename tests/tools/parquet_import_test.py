@@ -222,6 +222,36 @@ class ParquetImportTest(unittest.TestCase):
         self.copy("pyarrow_nested_v2", "in/year=2026/x.parquet")
         self.assertIn("in/year=2026/x.parquet: column ", self.error("in", "u"))
 
+    def parquet(self, name, text, *types):
+        (self.folder / "x.csv").write_text(text)
+        self.summary("x.csv", "x", *(word for each in types for word in ("--type", each)))
+        (self.folder / name).parent.mkdir(exist_ok=True)
+        self.assertEqual(self.run_tool(DUMP, "rows", "x", "-o", name).returncode, 0)
+        shutil.rmtree(self.folder / "x")
+
+    def test_types_that_differ_are_widened(self):
+        self.parquet("in/1.parquet", "a,b,c,d,e,f\n1,-1,1.5,1,1.25,\n2,,2.5,255,2,\n",
+                     "a=int32", "b=int64", "c=float", "d=uint8", "e=decimal(5,2)", "f=int32")
+        self.parquet("in/2.parquet", "a,b,c,d,e,f,g\n1099511627776,0.5,1e300,-7,1234567.89,x,3\n",
+                     "a=int64", "b=double", "c=double", "d=int8", "e=decimal(9,2)", "f=string", "g=uint32")
+        self.parquet("in/3.parquet", "a,b,c,d,e,f,g\n,3,4,4000000000,,,-4\n",
+                     "a=string", "b=int16", "c=int32", "d=uint32", "e=double", "f=date", "g=int8")
+        columns = self.summary("in", "t")["columns"]
+        self.assertEqual([(c["name"], c["type"]) for c in columns],
+                         [("a", "int64"), ("b", "double"), ("c", "double"), ("d", "int64"), ("e", "decimal(9,2)"), ("f", "string"),
+                          ("g", "int64")])
+        self.assertEqual(self.rows(), [["1", "-1", "1.5", "1", "1.25", "null", "null"], ["2", "null", "2.5", "255", "2.00", "null", "null"],
+                                       ["1099511627776", "0.5", "1e+300", "-7", "1234567.89", "x", "3"],
+                                       ["null", "3", "4", "4000000000", "null", "null", "-4"]])
+        self.assertEqual(self.run_tool(DUMP, "verify", "t").returncode, 0)
+        self.parquet("in/4.parquet", "a,c\nx,y\n")
+        self.assertEqual(self.error("in", "u"), "cfile-import: in/4.parquet: column a is string, but int64 in in/2.parquet, and no type "
+                                                "holds the values of both\n")
+        self.parquet("big/1.parquet", "a\n9007199254740993\n")
+        self.parquet("big/2.parquet", "a\n0.5\n")
+        self.assertIn("value 0 is 9007199254740993, to which no double is equal", self.error("big", "u"))
+        self.assertFalse((self.folder / "u").exists())
+
     def pandas(self, *options):
         """Exports table t. Returns the names of columns and the index that the pair "pandas" of the Parquet file has."""
         done = self.run_tool(DUMP, "rows", "t", "-o", "out.parquet", *options)

@@ -134,14 +134,25 @@ def takes_file(item):
     return item.value == "FILE"
 
 
+# What finds the names of columns in the schema that cfile-dump prints of a table.
+COLUMN = r'^  [a-z]+ [a-z0-9_()]+ ("([^"\\]|\\.)*"|[^ ;]+)'
+DUMP = "cfile-dump"
+
+
+def takes_columns(name, item):
+    """True for the name of a column of the table that was given before, a list of names, and a condition."""
+    return name == DUMP and item.value in ("NAME", "NAME,...", "COLUMN", "FILTER")
+
+
 def bash_completion(name, main, commands):
     function = "_" + name.replace("-", "_")
     names = " ".join(commands)
     every = [option for text in (main, *commands.values()) for option in text.options() if option.value]
-    with_text = sorted({option.names[-1] for option in every if not takes_file(option)})
+    with_text = sorted({option.names[-1] for option in every if not takes_file(option) and not takes_columns(name, option)})
+    columns = sorted({option.names[-1] for option in every if takes_columns(name, option)})
     yield f"# bash completion for {name}"
     yield f"{function}() {{"
-    yield "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' each options commands=''"
+    yield "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' each options commands='' begin"
     if commands:
         yield '  for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do'
         yield f"    case $each in {'|'.join(commands)}) command=$each; break ;; esac"
@@ -156,6 +167,21 @@ def bash_completion(name, main, commands):
     yield "  COMPREPLY=()"
     if with_text:
         yield f"  case $before in {'|'.join(with_text)}) return ;; esac"
+    if columns:  # after the last comma, blank or bracket of the word
+        yield f"  case $before in {'|'.join(columns)})"
+        yield """    compopt -o filenames -o nospace 2>/dev/null
+    word=${word#[\\"\\']}
+    begin=${word%"${word##*[, (]}"}
+    for each in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
+      [[ -e $each ]] || continue
+      mapfile -t COMPREPLY < <(cfile-dump summary --schema "$each" 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')
+      [[ ${#COMPREPLY[@]} -eq 0 ]] || break
+    done
+    for each in "${!COMPREPLY[@]}"; do
+      if [[ $begin${COMPREPLY[each]} == "$word"* ]]; then COMPREPLY[each]=$begin${COMPREPLY[each]}; else unset "COMPREPLY[each]"; fi
+    done
+    return ;;
+  esac""".replace("@COLUMN@", COLUMN)
     yield "  if [[ $word == -* ]]; then"
     yield '    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")'
     yield "  else"
@@ -170,19 +196,29 @@ def zsh_text(text):
     return re.sub(r"([\[\]:\\])", r"\\\1", text).replace("'", "'\\''")
 
 
-def zsh_options(options):
+def zsh_options(name, options):
     for option in options:
-        value = f":{option.value.replace(':', ' ')}:" + ("_files" if takes_file(option) else "") if option.value else ""
+        action = "_files" if takes_file(option) else "_cfile_dump_columns" if takes_columns(name, option) else ""
+        value = f":{option.value.replace(':', ' ')}:{action}" if option.value else ""
         for option_name in option.names:
             yield f"{option_name}'[{zsh_text(option.help)}]{value}'"
 
 
 def zsh_completion(name, main, commands):
     yield f"#compdef {name}"
+    if name == DUMP:
+        yield """_cfile_dump_columns() {
+  local each; local -a names
+  for each in "${(@Q)words[2,-1]}"; do
+    [[ -e $each ]] && names=(${(f)"$(cfile-dump summary --schema $each 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')"}) && (( $#names )) && break
+  done
+  compset -P '*[, (]'
+  compadd -S '' -- $names
+}""".replace("@COLUMN@", COLUMN)
     yield "local context state state_descr line"
     yield "typeset -A opt_args"
     yield "_arguments -C \\"
-    for option in zsh_options(main.options()):
+    for option in zsh_options(name, main.options()):
         yield f"  {option} \\"
     if not commands:
         yield "  '*:file:_files'"
@@ -200,7 +236,7 @@ def zsh_completion(name, main, commands):
     yield "    case $line[1] in"
     for command, text in commands.items():
         yield f"      {command}) _arguments \\"
-        for option in zsh_options(text.options()):
+        for option in zsh_options(name, text.options()):
             yield f"        {option} \\"
         yield "        '*:file:_files' ;;"
     yield "      *) _files ;;"
@@ -214,6 +250,15 @@ def fish_quoted(text):
 
 def fish_completion(name, main, commands):
     seen = f"__fish_seen_subcommand_from {' '.join(commands)}"
+    if name == DUMP:
+        yield """function __cfile_dump_columns
+  set -l begin (commandline -ct | string replace -r '^["\\']' '' | string match -r '^.*[, (]')
+  for each in (commandline -opc)[3..-1]
+    test -e $each; or continue
+    set -l names (cfile-dump summary --schema $each 2>/dev/null | string replace -rf '@COLUMN@.*' '$1')
+    test -n "$names"; and printf '%s\\n' "$begin"$names; and return
+  end
+end""".replace("@COLUMN@", COLUMN.replace("\\", "\\\\"))
     for item in main.subcommands():
         yield f"complete -c {name} -n '__fish_is_first_arg' -a {item.names[0]} -d {fish_quoted(item.help)}"
     for command, text in [(None, main), *commands.items()]:
@@ -221,6 +266,7 @@ def fish_completion(name, main, commands):
         for option in text.options():
             names = "".join(f" -l {n[2:]}" if n.startswith("--") else f" -s {n[1:]}" for n in option.names)
             value = "" if not option.value else " -r -F" if takes_file(option) else " -x"
+            value += " -a '(__cfile_dump_columns)'" if takes_columns(name, option) else ""
             yield f"complete -c {name}{where}{names}{value} -d {fish_quoted(option.help)}"
 
 

@@ -37,15 +37,26 @@ struct PageValues {
   uint32_t type_length;
 };
 
-PageValues ValuesOf(const SchemaElement& leaf, const ColumnType& type, bool same_pages) {
-  if (same_pages) return {type.physical(), type.type_length};
+PageValues ValuesOf(const SchemaElement& leaf, const ColumnImportPlan& plan) {
+  if (plan.leaf.same_pages) return {plan.column.type.physical(), plan.column.type.type_length};
+  const bool is_unsigned = plan.file_type.data_type == DataType::kUint8 ||
+                           plan.file_type.data_type == DataType::kUint16 ||
+                           plan.file_type.data_type == DataType::kUint32;
   switch (*leaf.type) {
+    case Type::kBoolean:
+      return {PhysicalType::kBool, 0};
     case Type::kInt32:
-      return {PhysicalType::kInt32, 0};
+      return {is_unsigned ? PhysicalType::kUint32 : PhysicalType::kInt32, 0};
     case Type::kInt64:
-      return {PhysicalType::kInt64, 0};
+      return {plan.file_type.data_type == DataType::kUint64 ? PhysicalType::kUint64
+                                                            : PhysicalType::kInt64,
+              0};
     case Type::kInt96:
       return {PhysicalType::kInt96, 0};
+    case Type::kFloat:
+      return {PhysicalType::kFloat, 0};
+    case Type::kDouble:
+      return {PhysicalType::kDouble, 0};
     case Type::kFixedLenByteArray:
       return {PhysicalType::kFixedBytes, static_cast<uint32_t>(*leaf.type_length)};
     default:
@@ -58,13 +69,14 @@ class PagesImport final : public ColumnImport {
   explicit PagesImport(const ColumnImportPlan& plan)
       : plan_(plan),
         leaf_(plan.metadata->file.schema[plan.leaf.element]),
-        values_type_(ValuesOf(leaf_, plan.column.type, plan.leaf.same_pages)),
+        values_type_(ValuesOf(leaf_, plan)),
         pages_(*plan.source, plan.metadata->offset, plan.reader, plan.max_page_size_bytes),
         level_check_(plan.tree == nullptr ? LevelCheck()
                                           : LevelCheck(*plan.tree, plan.leaf.column)),
         value_check_(plan.column.type),
         lane_(encodings::LaneOf(plan.column.type.physical())),
-        convert_(plan.leaf.same_pages
+        convert_(plan.only_nulls ? RefuseValues
+                 : plan.leaf.same_pages
                      ? nullptr
                      : ConversionOf(values_type_.type, plan.column.type.physical())),
         values_(NewValues(encodings::LaneOf(values_type_.type))) {}
@@ -247,9 +259,6 @@ class PagesImport final : public ColumnImport {
     std::unique_ptr<AnyBlockDecoder>& decoder = decoders_[encoding];
     if (decoder == nullptr) {
       CFILE_RETURN_IF_ERROR(encodings::parquet::CheckEncoding(encoding));
-      if (!plan_.leaf.same_pages && convert_ == nullptr) {
-        return absl::InternalError("values that need a conversion are decimals or times of INT96");
-      }
       CFILE_ASSIGN_OR_RETURN(decoder, encodings::MakeAnyDecoder(
                                           encoding, values_type_.type,
                                           DecoderOptions(values_type_.type_length, dictionary_)));

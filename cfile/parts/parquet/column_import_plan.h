@@ -21,6 +21,8 @@ struct ColumnImportPlan {
   const RecordSchema* tree = nullptr;  // null: no column is in a group
   ReaderOptions reader;
   size_t max_page_size_bytes = 0;
+  ColumnType file_type;      // of the file's column
+  bool only_nulls = false;   // the column has no values, so that its type does not matter
   ColumnSchema column;       // of the table
   size_t table_column = 0;   // its position in the table
   WriterOptions writer;      // the options of the column's file

@@ -1,5 +1,6 @@
 #include "cfile/parts/parquet/file_import.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "cfile/parts/parquet/page_reader.h"
 #include "cfile/parts/parquet/parquet_type.h"
 #include "cfile/parts/table/column_writer.h"
+#include "cfile/parts/table/manifest/common_type.h"
 #include "cfile/status.h"
 #include "encodings/core/status.h"
 #include "encodings/core/value_dictionary.h"
@@ -42,9 +44,9 @@ absl::Status CheckRowGroups(const parquet::FileMetaData& file) {
   return DataLoss("the row groups have ", num_rows, " rows, the file ", file.num_rows);
 }
 
-// True if values of type `from` are values of type `to`. Texts are bytes, too.
+// True if values of type `from` become values of type `to`.
 bool TakesValues(const ColumnType& to, const ColumnType& from) {
-  return HasSameValues(to, from) || (to == ColumnType::Binary() && from == ColumnType::String());
+  return HasSameValues(to, from) || (IsStorable(from, to) && to.data_type != DataType::kVarchar);
 }
 
 // Larger dictionaries are not kept as categories, because the header of a file would become large.
@@ -126,6 +128,16 @@ MetadataPairs ParquetFileImport::Annotations() const {
   return pairs;
 }
 
+bool ParquetFileImport::HasOnlyNulls(size_t column) const {
+  const ParquetLeaf& leaf = from_.leaves[column];
+  if (AnnotationOf(metadata_.file.schema[leaf.element]).unknown) return true;
+  return std::ranges::all_of(metadata_.file.row_groups, [&](const RowGroup& group) {
+    const auto& chunk = group.columns[leaf.chunk].meta_data;
+    return chunk && (chunk->num_values == 0 ||
+                     (chunk->statistics && chunk->statistics->null_count == chunk->num_values));
+  });
+}
+
 Categories ParquetFileImport::ReadCategories(const ReaderOptions& options) const {
   const parquet::FileMetaData& file = metadata_.file;
   MetadataPairs pairs;
@@ -162,9 +174,11 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
   for (ParquetLeaf leaf : from_.leaves) {
     const ColumnSchema& column = from_.schema.columns[leaf.column];
     const parquet::SchemaElement& element = metadata_.file.schema[leaf.element];
+    bool only_nulls = false;
     const auto takes = [&](const ColumnType& type) {
       return TakesValues(type, column.type) ||
-             (type == ColumnType::Int96() && element.type == parquet::Type::kInt96);
+             (type == ColumnType::Int96() && element.type == parquet::Type::kInt96) ||
+             (only_nulls = HasOnlyNulls(leaf.column));
     };
     const std::optional<size_t> found = schema.Find(column.name);
     if (!found || !takes(schema.columns[*found].type)) {
@@ -182,7 +196,7 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
                         : StrCat(source_->name(), ": the groups around column ", column.name,
                                  " are (", here, ") in this file, but (", there, ") in the table"));
     }
-    leaf.same_pages = HasSamePages(element, schema.columns[*found].type);
+    leaf.same_pages = !only_nulls && HasSamePages(element, schema.columns[*found].type);
     plans.push_back({.source = source_.get(),
                      .metadata = &metadata_,
                      .leaf = leaf,
@@ -190,6 +204,8 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
                      .tree = from_.schema.tree ? &*from_.schema.tree : nullptr,
                      .reader = options.reader,
                      .max_page_size_bytes = options.max_page_size_bytes,
+                     .file_type = column.type,
+                     .only_nulls = only_nulls,
                      .column = schema.columns[*found],
                      .table_column = *found,
                      .writer = OptionsOf(writer_options, *found),

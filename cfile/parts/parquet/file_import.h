@@ -39,6 +39,8 @@ class ParquetFileImport {
   const parquet::FileMetaData& metadata() const { return metadata_.file; }
   // The names of the columns whose leaf has an annotation to keep (annotation.h), with its text.
   MetadataPairs Annotations() const;
+  // True if the metadata say that a column of schema() has no values.
+  bool HasOnlyNulls(size_t column) const;
   // Returns the categories of the columns that libraries of Arrow read as dictionaries of strings:
   // the values of their dictionary pages. The result does not have columns whose row groups have
   // different dictionaries, columns whose pages cannot be read, and columns in groups.
@@ -50,7 +52,7 @@ class ParquetFileImport {
 
   // Appends all rows to the columns of `writer` that the file has. `writer_options`: the options
   // with which `writer` was made. kInvalidArgument: the table has no such column, or a column of
-  // another type. Other errors: those of ImportParquet.
+  // a type that does not hold the values. Other errors: those of ImportParquet.
   absl::Status Write(std::span<const WriterOptions> writer_options,
                      const ParquetImportOptions& options, const Progress& progress,
                      TableWriter& writer, ParquetReport& report) const;

@@ -17,6 +17,7 @@
 #include "cfile/parts/parquet/parquet_type.h"
 #include "cfile/parts/parquet/partitioned_files.h"
 #include "cfile/parts/table/column_writer.h"
+#include "cfile/parts/table/manifest/common_type.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
 #include "encodings/core/status.h"
@@ -134,6 +135,9 @@ class Import {
   // Reads what a new table takes from the metadata of a file.
   void Survey(const ParquetFileImport& file) {
     schema_ = file.schema();
+    types_.clear();
+    for (size_t i = 0; i < schema_.columns.size(); ++i)
+      types_.push_back({.only_nulls = file.HasOnlyNulls(i)});
     kept_ = PairsToKeep(file);
     annotations_ = file.Annotations();
     total_rows_ += file.num_rows();
@@ -197,18 +201,17 @@ class Import {
       return absl::InvalidArgumentError(StrCat(file.path, ": column ", column, " is ", here,
                                                ", but ", first, " in ", files_.files[0].path));
     };
-    for (const ColumnSchema& column : schema.columns) {
+    for (size_t leaf_number = 0; leaf_number < schema.columns.size(); ++leaf_number) {
+      const ColumnSchema& column = schema.columns[leaf_number];
       const std::optional<size_t> found = schema_.Find(column.name);
       if (!found && !schema_.tree && !schema.tree) {
         schema_.columns.push_back(column);
         schema_.columns.back().nullable = true;
+        types_.push_back({.only_nulls = import.HasOnlyNulls(leaf_number), .file = number});
         continue;
       }
       if (!found) return differs(column.name, column.type.ToString(), "there is none");
-      const ColumnSchema& first = schema_.columns[*found];
-      if (!internal::HasSameValues(first.type, column.type))
-        return differs(column.name, column.type.ToString(), first.type.ToString());
-      const auto leaf_number = static_cast<size_t>(&column - schema.columns.data());
+      CFILE_RETURN_IF_ERROR(Widen(import, number, leaf_number, *found));
       const std::string here = internal::GroupsAround(schema, leaf_number);
       const std::string there = internal::GroupsAround(schema_, *found);
       if (here != there) {
@@ -236,12 +239,42 @@ class Import {
     return absl::OkStatus();
   }
 
+  // Gives the column `known` of schema_ a type that also holds the values of `column` of a file.
+  absl::Status Widen(const ParquetFileImport& import, size_t number, size_t column, size_t known) {
+    const ColumnType& here = import.schema().columns[column].type;
+    const ColumnType first = schema_.columns[known].type;
+    FoundType& found = types_[known];
+    if (internal::HasSameValues(first, here)) {
+      found.only_nulls = found.only_nulls && import.HasOnlyNulls(column);
+      return absl::OkStatus();
+    }
+    if (import.HasOnlyNulls(column)) return absl::OkStatus();
+    std::optional<ColumnType> common = here;
+    if (!found.only_nulls) common = internal::CommonType(first, here);
+    if (!common) common = internal::CommonType(here, first);
+    if (!common) {
+      return absl::InvalidArgumentError(
+          StrCat(files_.files[number].path, ": column ", schema_.columns[known].name, " is ",
+                 here.ToString(), ", but ", first.ToString(), " in ", files_.files[found.file].path,
+                 ", and no type holds the values of both"));
+    }
+    if (*common == first) return absl::OkStatus();
+    found = {.file = number};
+    schema_.columns[known].type = *common;
+    return ChangeLeaf(known, [&](RecordNode& leaf) { leaf.type = *common; });
+  }
+
   // Lets a column of schema_ that is in no group have nulls.
   absl::Status MakeNullable(size_t column) {
     schema_.columns[column].nullable = true;
+    return ChangeLeaf(column, [](RecordNode& leaf) { leaf.repetition = Repetition::kOptional; });
+  }
+
+  template <typename Change>
+  absl::Status ChangeLeaf(size_t column, Change change) {
     if (!schema_.tree) return absl::OkStatus();
     std::vector<RecordNode> nodes(schema_.tree->nodes().begin(), schema_.tree->nodes().end());
-    nodes[schema_.tree->leaves()[column]].repetition = Repetition::kOptional;
+    change(nodes[schema_.tree->leaves()[column]]);
     CFILE_ASSIGN_OR_RETURN(schema_.tree,
                            RecordSchema::Create(std::move(nodes), options_.reader.record_limits));
     return absl::OkStatus();
@@ -422,9 +455,16 @@ class Import {
 
   const ParquetImportOptions& options_;
   PartitionedFiles files_;
-  Schema schema_;              // of a new table
-  MetadataPairs kept_;         // of a new table: the key-value metadata
-  MetadataPairs annotations_;  // of a new table: the names of columns, and their annotations
+  // How the type of a column of schema_ was found.
+  struct FoundType {
+    bool only_nulls = false;  // no file has a value
+    size_t file = 0;          // the number of the file that has, or needs, this type
+  };
+
+  Schema schema_;                 // of a new table
+  std::vector<FoundType> types_;  // of the columns of schema_
+  MetadataPairs kept_;            // of a new table: the key-value metadata
+  MetadataPairs annotations_;     // of a new table: the names of columns, and their annotations
   std::vector<WriterOptions> writer_options_;
   uint64_t total_rows_ = 0;
   uint64_t rows_done_ = 0;

@@ -1,5 +1,5 @@
 // Converts Parquet's values for columns that store them in another way: decimals of another width,
-// and times of INT96.
+// times of INT96, and numbers of a wider type.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,14 @@
 
 #include "absl/status/status.h"
 #include "cfile/parts/arrow/arrow_type.h"
+#include "cfile/parts/table/manifest/common_type.h"
 #include "encodings/core/lane.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
 
-// Converts integers to wider integers, and bytes, in two's complement with the most significant
+// Converts numbers to wider types, and bytes, in two's complement with the most significant
 // byte first, to any integer that holds their value. Converts Int96, a day and its nanoseconds, to
 // nanoseconds since 1970. Returns false if `value` does not fit.
 template <typename P, typename T>
@@ -36,9 +37,9 @@ bool ConvertValue(const P& value, T& out) {
     out = static_cast<T>(bits);
     return value.empty() || negative == (out < 0);
   } else {
-    static_assert(sizeof(P) <= sizeof(T));
-    out = value;
-    return true;
+    static_assert(Holds<P, T>());
+    out = static_cast<T>(value);
+    return IsExact<P, T>(value);
   }
 }
 
@@ -53,6 +54,10 @@ absl::Status ConvertValues(encodings::ValueSpan values, uint64_t first, void* ou
           encodings::StrCat("value ", first + i,
                             " is not a time between the years 1677 and 2262, so it is no "
                             "timestamp(ns): give the column the type int96"));
+    } else if constexpr (std::is_same_v<T, double>) {
+      return absl::InvalidArgumentError(
+          encodings::StrCat("value ", first + i, " is ", values.As<P>()[i],
+                            ", to which no double is equal; other files have doubles"));
     } else {
       return encodings::DataLoss("value ", first + i, " does not fit ", 8 * sizeof(T), " bits");
     }
@@ -62,23 +67,28 @@ absl::Status ConvertValues(encodings::ValueSpan values, uint64_t first, void* ou
 
 using Conversion = absl::Status (*)(encodings::ValueSpan values, uint64_t first, void* out);
 
-// Returns ConvertValues for the C++ types of `from` and `to`, or null if there is no such
-// conversion.
+// The conversion of a column without values.
+inline absl::Status RefuseValues(encodings::ValueSpan, uint64_t first, void*) {
+  return encodings::DataLoss("there is a value, ", first,
+                             ", but the metadata say that all values are null");
+}
+
+// Returns ConvertValues for the C++ types of `from` and `to`, or RefuseValues if there is no such
+// conversion. Integers of at most 32 bits have the type int32_t or uint32_t in pages.
 inline Conversion ConversionOf(encodings::PhysicalType from, encodings::PhysicalType to) {
-  return encodings::VisitPhysicalType(to, [&]<typename T>(std::type_identity<T>) -> Conversion {
-    if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t> ||
-                  std::is_same_v<T, encodings::int128_t>) {
-      using encodings::PhysicalType;
-      if (from == PhysicalType::kInt32) return ConvertValues<int32_t, T>;
-      if constexpr (sizeof(T) >= sizeof(int64_t)) {
-        if (from == PhysicalType::kInt64) return ConvertValues<int64_t, T>;
+  return encodings::VisitPhysicalType(from, [to]<typename P>(std::type_identity<P>) {
+    return encodings::VisitPhysicalType(to, []<typename T>(std::type_identity<T>) -> Conversion {
+      constexpr bool kInt = std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t> ||
+                            std::is_same_v<T, encodings::int128_t>;
+      constexpr bool kPage = sizeof(P) == sizeof(int32_t) || sizeof(P) == sizeof(int64_t);
+      if constexpr ((encodings::kIsBytes<P> && kInt) ||
+                    (std::is_same_v<P, encodings::Int96> && std::is_same_v<T, int64_t>) ||
+                    (kPage && sizeof(T) >= sizeof(int64_t) && !std::is_same_v<P, T> &&
+                     Holds<P, T>())) {
+        return ConvertValues<P, T>;
       }
-      if constexpr (std::is_same_v<T, int64_t>) {
-        if (from == PhysicalType::kInt96) return ConvertValues<encodings::Int96, T>;
-      }
-      return ConvertValues<std::string_view, T>;
-    }
-    return nullptr;
+      return RefuseValues;
+    });
   });
 }
 

@@ -21,6 +21,7 @@
 #include "cfile/core/read/value_cursor.h"
 #include "cfile/parts/table/column_change.h"
 #include "cfile/parts/table/compound_key_check.h"
+#include "cfile/parts/table/manifest/common_type.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/reader.h"
 #include "cfile/table.h"
@@ -33,26 +34,12 @@ using internal::AnyBatch;
 using internal::AnyWriter;
 using internal::ColumnChange;
 using internal::ColumnWriter;
+using internal::CommonType;
+using internal::Holds;
+using internal::IsExact;
+using internal::IsStorable;
+using internal::IsWider;
 using internal::TableColumns;
-
-template <typename T>
-inline constexpr bool kIsSigned = static_cast<T>(-1) < static_cast<T>(0);
-
-// True if the values of From may be copied to To, and the order of the memcmp forms is the same.
-// For integers and double, this is true of exact values only (IsExact).
-template <typename From, typename To>
-constexpr bool Holds() {
-  if constexpr (std::is_same_v<From, bool> || std::is_same_v<To, bool>) {
-    return std::is_same_v<From, To>;
-  } else if constexpr (kIsInteger<From> && std::is_same_v<To, double>) {
-    return sizeof(From) <= sizeof(int64_t);
-  } else if constexpr (kIsInteger<From> && kIsInteger<To>) {
-    return kIsSigned<From> == kIsSigned<To> ? sizeof(From) <= sizeof(To)
-                                            : kIsSigned<To> && sizeof(From) < sizeof(To);
-  } else {
-    return std::is_same_v<From, To> || (std::is_same_v<From, float> && std::is_same_v<To, double>);
-  }
-}
 
 // Calls visit(std::type_identity<From>{}, std::type_identity<To>{}).
 // Precondition: IsStorable(from, to) is true.
@@ -64,65 +51,6 @@ absl::Status VisitTypes(const ColumnType& from, const ColumnType& to, Visitor vi
       return absl::InternalError("not a wider type");
     });
   });
-}
-
-// True for an integer type without parameters. A decimal's precision is such a parameter.
-bool IsPlainInteger(const ColumnType& type) {
-  return type == ColumnType{.data_type = type.data_type} &&
-         (type.data_type <= DataType::kInt64 || type.data_type == DataType::kInt128);
-}
-
-bool IsWider(const ColumnType& from, const ColumnType& to) {
-  if (IsPlainInteger(from) && IsPlainInteger(to)) {
-    return from != to && VisitType(from, [&]<typename From>(std::type_identity<From>) {
-             return VisitType(
-                 to, []<typename To>(std::type_identity<To>) { return Holds<From, To>(); });
-           });
-  }
-  if (from.decimal_precision > 0) {
-    return to.decimal_precision > from.decimal_precision && to.decimal_scale == from.decimal_scale;
-  }
-  return (from == ColumnType::Float() && to == ColumnType::Double()) ||
-         (from == ColumnType::Varchar() && to == ColumnType::String());
-}
-
-bool IsExactOrWider(const ColumnType& from, const ColumnType& to) {
-  return IsWider(from, to) ||
-         (to == ColumnType::Double() && IsPlainInteger(from) && from != ColumnType::Int128());
-}
-
-// True if a column of the type `to` can get values of a column of the type `from`.
-bool IsStorable(const ColumnType& from, const ColumnType& to) {
-  return from == to || IsExactOrWider(from, to) ||
-         (from == ColumnType::String() &&
-          (to == ColumnType::Varchar() || to == ColumnType::Binary()));
-}
-
-// Returns a type for the values of both types: `old`, of the table, and `added`.
-std::optional<ColumnType> CommonType(const ColumnType& old, const ColumnType& added) {
-  if (IsStorable(added, old)) return old;
-  const auto holds_both = [&](const ColumnType& type) {
-    return type == added ? IsExactOrWider(old, added)
-                         : IsWider(old, type) && IsExactOrWider(added, type);
-  };
-  const bool has_float = old == ColumnType::Float() || added == ColumnType::Float();
-  for (const ColumnType& type :
-       {added, ColumnType::Int16(), ColumnType::Int32(), ColumnType::Int64()}) {
-    if (holds_both(type)) return type;
-  }
-  if (has_float && IsStorable(old, ColumnType::Double()) &&
-      IsStorable(added, ColumnType::Double())) {
-    return ColumnType::Double();
-  }
-  return std::nullopt;
-}
-
-template <typename From, typename To>
-constexpr bool IsExact(From value) {
-  if constexpr (kIsInteger<From> && std::is_same_v<To, double>) {
-    return static_cast<int128_t>(static_cast<double>(value)) == static_cast<int128_t>(value);
-  }
-  return true;
 }
 
 template <typename From>
