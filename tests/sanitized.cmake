@@ -13,7 +13,8 @@ foreach(target cfile_sanitized_encodings cfile_sanitized)
   target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:cfile_core_fast,COMPILE_DEFINITIONS>)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)")
     # Of Highway's targets, AVX2 and the one without vector instructions are compiled.
-    target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
+    target_compile_options(${target} PRIVATE -UHWY_DISABLED_TARGETS
+                           "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
   endif()
   set(flags -O0)
   if(target STREQUAL "cfile_sanitized_encodings")

@@ -194,7 +194,7 @@ def verdict(met):
 def markdown(judged):
     """The lines of the table."""
     header = ("work", "data", "unit", "default", "tuned", "peer", "its figure", "limit", "default : peer", "tuned : peer",
-              "reach", "default meets it", "tuned meets it")
+              "goal", "default meets it", "tuned meets it")
     lines = [header, tuple("---" for _ in header)]
     for row in judged:
         lines.append((row["work"], row["data"], row["unit"], number(row["ours"]), number(row["tuned"]), row["peer_name"],

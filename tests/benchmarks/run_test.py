@@ -43,10 +43,11 @@ class RunTest(unittest.TestCase):
         self.assertEqual(len(model), 2 + 4 * 3)
 
 
-class ResultsTest(unittest.TestCase):
-    def test_the_page_has_the_sections_written_by_hand(self):
-        page = Path(__file__).with_name("RESULTS.md").read_text(encoding="utf-8")
-        self.assertTrue(page.endswith(comparison_results.written_by_hand() + "\n"))
+class SummaryTest(unittest.TestCase):
+    def test_a_line_has_the_range_of_all_data(self):
+        row = {"work": "seek by key", "unit": "µs", "peer_name": "LMDB", "peer": 2.0}
+        lines = comparison_results.summary([{**row, "data": "keys", "ours": 1.0, "ratio": 0.5}, {**row, "data": "urls", "ours": 3.0, "ratio": 1.5}])
+        self.assertEqual(lines[2:], ["| seek by key | keys, urls | µs | 1 to 3 | LMDB | 2 | 0.5 to 1.5 |"])
 
 
 class JudgeTest(unittest.TestCase):

@@ -321,31 +321,35 @@ def check_size(build, prefix, work):
         expect(megabytes <= MAX_PROGRAM_MB, f"this is more than {MAX_PROGRAM_MB} MB")
 
 
-def readme_blocks(language):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+INSTALL = "cfile/INSTALL.md"  # the page that says how to build programs
+
+
+def blocks_of(page, language):
+    text = (ROOT / page).read_text(encoding="utf-8")
     return re.findall(rf"^```{re.escape(language)}\n((?:.*\n)*?)```$", text, re.MULTILINE)
 
 
 def check_readme(build, prefix, work):
-    """Builds and runs README.md's examples in C++ and C as README.md says, with the shared and with the static library: with pkg-config,
-    and with find_package in a project of one language."""
+    """Builds and runs the examples of README.md and cfile/C.md as cfile/INSTALL.md says, with the shared and with the static library:
+    with pkg-config, and with find_package in a project of one language."""
     folder = work / "readme"
     folder.mkdir()
     environment = environment_of(prefix)
-    lines = next(block for block in readme_blocks("cmake") if "find_package" in block)
-    command = next(block for block in readme_blocks("sh") if "pkg-config" in block)
+    lines = next(block for block in blocks_of(INSTALL, "cmake") if "find_package" in block)
+    command = next(block for block in blocks_of(INSTALL, "sh") if "pkg-config" in block)
     dynamic = "$(pkg-config --cflags --libs cfile)"
     static = "$(pkg-config --static --cflags --libs cfile | sed 's/-lcfile /-l:libcfile.a /')"
-    expect(dynamic in command, f"README.md shows another use of pkg-config: {command}")
-    expect(static in (ROOT / "README.md").read_text(encoding="utf-8"), f"README.md does not show {static}")
+    expect(dynamic in command, f"{INSTALL} shows another use of pkg-config: {command}")
+    expect(static in (ROOT / INSTALL).read_text(encoding="utf-8"), f"{INSTALL} does not show {static}")
 
     def check(program, printed, is_shared):
         expect(printed in run(program, cwd=folder, env=environment), f"{program} does not work")
         expect(("libcfile.so" in run("readelf", "-d", program)) == is_shared, f"{program} is linked with the wrong library")
     own_compiler = f"{' '.join(build.compiler())} -std=c++20"
-    for language, block, source, compiler, printed in (("CXX", "cpp", "program.cc", own_compiler, "row 1 is banana"),
-                                                       ("C", "c", "program.c", "cc", "blueberry would be row 2")):
-        (folder / source).write_text(readme_blocks(block)[0], encoding="utf-8")
+    printed = "row 1 is banana"
+    for language, page, block, source, compiler in (("CXX", "README.md", "cpp", "program.cc", own_compiler),
+                                                    ("C", "cfile/C.md", "c", "program.c", "cc")):
+        (folder / source).write_text(blocks_of(page, block)[0], encoding="utf-8")
         (folder / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.25)\nproject(readme LANGUAGES {language})\n"
                                                + lines.replace("program.cc", source))
         for is_shared in (True, False):
@@ -356,12 +360,12 @@ def check_readme(build, prefix, work):
             line = command.replace("c++ -std=c++20 program.cc", f"{compiler} {source}")
             run("sh", "-euc", line if is_shared else line.replace(dynamic, static), cwd=folder, env=environment)
             check(folder / "program", printed, is_shared)
-    print("README.md's examples work with CMake and pkg-config, static and shared, in C++ and C")
-    check_other_compilers(build, folder, command, lambda: check(folder / "program", "row 1 is banana", True))
+    print("The examples of README.md and cfile/C.md work with CMake and pkg-config, static and shared, in C++ and C")
+    check_other_compilers(build, folder, command, lambda: check(folder / "program", printed, True))
 
 
 def check_other_compilers(build, folder, command, check):
-    """Programs of clang can be linked with a library that GCC has compiled, as README.md says."""
+    """Programs of clang can be linked with a library that GCC has compiled, as cfile/INSTALL.md says."""
     if "clang" in run(*build.compiler(), "--version"):
         return
     tested = []
@@ -401,7 +405,7 @@ PARENTS = ("SUBDIRECTORY", "FETCH", "OWN_ABSEIL")
 
 
 def embedded(build, work, _jobs):
-    expect(any("add_subdirectory(cfile)" in block for block in readme_blocks("cmake")), "README.md does not show add_subdirectory")
+    expect(any("add_subdirectory(cfile)" in block for block in blocks_of(INSTALL, "cmake")), f"{INSTALL} does not show add_subdirectory")
     for how in PARENTS:
         run("cmake", "-S", HERE / "parent", "-B", work / how, *build.generator(), f"-DHOW={how}", f"-DCFILE_SOURCE_DIR={ROOT}",
             "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")

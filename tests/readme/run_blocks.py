@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs the examples of a document and compares their output with the document.
 
-run_blocks.py DOCUMENT cpp PROGRAM    runs PROGRAM, which was built from the first ```cpp block; the same for ```c
-run_blocks.py DOCUMENT sh DIRECTORY   runs each block that begins with ```sh run, with DIRECTORY first in PATH
+run_blocks.py DOCUMENT cpp PROGRAM [NUMBER]   runs PROGRAM, which was built from the ```cpp block with this number (default: 1); the
+                                              same for ```c
+run_blocks.py DOCUMENT sh DIRECTORY           runs each block that begins with ```sh run, with DIRECTORY first in PATH
 
 A document may be a C++ header; its blocks stand in comments. All blocks run in one directory, which is empty at first, one after
 another; each must succeed. If the next block begins with ```text, it is the expected standard output, in which ... at the end of
@@ -43,7 +44,8 @@ def check(where, command, expected, environment, directory):
 
 
 def main():
-    document, language, tools = sys.argv[1:]
+    document, language, tools = sys.argv[1:4]
+    number = int(sys.argv[4]) if len(sys.argv) > 4 else 1  # of the block from which the program was built
     environment = dict(os.environ, LC_ALL="C.UTF-8")
     if language == "sh":
         environment["PATH"] = tools + os.pathsep + environment["PATH"]
@@ -52,6 +54,9 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         for (info, contents, line), (next_info, next_contents, _) in zip(shown, shown[1:]):
             if language != "sh" and info == language:
+                number -= 1
+                if number != 0:
+                    continue
                 command = [tools]
             elif language == "sh" and info == "sh run":
                 command = ["bash", "-euo", "pipefail", "-c", contents]
@@ -59,8 +64,6 @@ def main():
                 continue
             check(f"{document}:{line}", command, next_contents if next_info == "text" else None, environment, directory)
             num_run += 1
-            if language != "sh":
-                break  # only the first block was built
     if num_run == 0:
         sys.exit(f"{document}: no block to run")
     print(f"{num_run} blocks of {document} do what they show")
