@@ -97,7 +97,7 @@ def summary(judged):
         if found:
             lines.append((work, ", ".join(row["data"] for row in found), found[0]["unit"], between(row["ours"] for row in found), peer,
                           between(row["peer"] for row in found), between(row["ratio"] for row in found)))
-    return table(("work", "data", "unit", "cfile", "beside", "its figure", "cfile : peer"), lines)
+    return table(("work", "data", "unit", "cfile", "peer", "its figure", "cfile : peer"), lines)
 
 
 def page(judged, scale, divisor, peers):
