@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "cfile/status.h"
 #include "tools/columns/forms.h"
 #include "tools/columns/new_output.h"
@@ -13,6 +14,19 @@
 
 namespace cfile::tools {
 namespace {
+
+double PerSecond(uint64_t amount, double seconds) {
+  return seconds > 0 ? static_cast<double>(amount) / seconds : 0;
+}
+
+// Whether reading the sample decodes values. The reader does not decode some forms, but returns the
+// values where they are in the block. Such a form is recognized by a reading speed that is higher than
+// the speed at which a core can write memory.
+bool IsDecoded(const Sample& sample, const Trial& trial) {
+  // No core writes memory at this speed.
+  constexpr double kMostBytesPerSecond = 1e11;
+  return PerSecond(sample.decoded_bytes, trial.decode_seconds) < kMostBytesPerSecond;
+}
 
 Goal GoalNamed(std::string_view name) {
   for (const NamedGoal& goal : kGoals) {
@@ -38,18 +52,8 @@ Json SpeedJson(const Sample& sample, double seconds) {
           {"bytes_per_second", PerSecond(sample.decoded_bytes, seconds)}};
 }
 
-}  // namespace
-
-double PerSecond(uint64_t amount, double seconds) {
-  return seconds > 0 ? static_cast<double>(amount) / seconds : 0;
-}
-
-bool IsDecoded(const Sample& sample, const Trial& trial) {
-  // No core writes memory at this speed.
-  constexpr double kMostBytesPerSecond = 1e11;
-  return PerSecond(sample.decoded_bytes, trial.decode_seconds) < kMostBytesPerSecond;
-}
-
+// What the user should know about a trial: blocks that have another encoding than the chosen one,
+// or that the codec did not make smaller.
 std::string NoteOf(const FormTrial& trial) {
   uint64_t blocks = 0, others = 0, compressed = 0;
   std::string other;
@@ -70,6 +74,17 @@ std::string NoteOf(const FormTrial& trial) {
   }
   return note;
 }
+
+// The size of the smallest file, in bytes; at least 1.
+uint64_t SmallestOf(const std::vector<FormTrial>& trials) {
+  uint64_t smallest = UINT64_MAX;
+  for (const FormTrial& trial : trials) {
+    if (trial.result.ok()) smallest = std::min(smallest, trial.result->file_bytes);
+  }
+  return std::max<uint64_t>(smallest, 1);
+}
+
+}  // namespace
 
 absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOptions& common,
                                     const TrialOptions& arguments, Progress& progress) {
@@ -98,18 +113,84 @@ absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOpti
   return result;
 }
 
-uint64_t SmallestOf(const std::vector<FormTrial>& trials) {
-  uint64_t smallest = UINT64_MAX;
-  for (const FormTrial& trial : trials) {
-    if (trial.result.ok()) smallest = std::min(smallest, trial.result->file_bytes);
-  }
-  return std::max<uint64_t>(smallest, 1);
-}
-
 std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form) {
   const std::string prefix = column.schema.name + "=";
   return StrCat("--encoding ", ShellQuoted(prefix + EncodingName(form.encoding)), " --compression ",
                 ShellQuoted(prefix + CompressionName(form.compression)));
+}
+
+std::string FailureText(const absl::Status& status) {
+  const absl::string_view message = status.message();
+  return TerminalSafe(WithOptionNames({message.data(), message.size()}));
+}
+
+Table TableOf(const ColumnTrials& trials, bool json) {
+  const TextColumn speed = {.right = true, .drop = 1};
+  // The heads have two lines.
+  Table table(json, {{""},
+                     {""},
+                     {"", kNumberColumn},
+                     {"bits/", {.right = true, .drop = 2}},
+                     {"", {.right = true, .drop = 5}},
+                     {"encode", speed},
+                     {"encode", {.right = true, .drop = 3}},
+                     {"decode", speed},
+                     {"decode", kNumberColumn},
+                     {""},
+                     {"", {.shorten = 1, .least = 20, .drop = 4}}});
+  if (!json) {
+    Record& names = table.Add();
+    for (const char* name :
+         {"encoding", "codec", "bytes", "value", "ratio", "Mvalue/s", "MB/s", "Mvalue/s", "MB/s"}) {
+      names.AddText("", name);
+    }
+  }
+  const Sample& sample = *trials.sample;
+  const uint64_t smallest = SmallestOf(trials.trials);
+  for (const FormTrial& trial : trials.trials) {
+    Record& record = table.Add();
+    const bool in_file = trials.form_in_use() == trial.form;
+    const bool automatic = trials.automatic_form() == trial.form;
+    record.AddBytes("encoding", EncodingName(trial.form.encoding));
+    record.AddBytes("compression", CompressionName(trial.form.compression));
+    record.AddJson("in_file", in_file);
+    record.AddJson("automatic", automatic);
+    if (!trial.result.ok()) {
+      record.AddError(trial.result.status());
+      for (const char* cell : {"fails", "", "", "", "", "", "", ""}) record.AddText("", cell);
+      record.AddText("", FailureText(trial.result.status()));
+      continue;
+    }
+    const Trial& result = *trial.result;
+    const bool decodes = IsDecoded(sample, result);
+    const auto add = [&](const char* name, double value) {
+      record.Add(name, value, absl::StrFormat("%.2f", value));
+    };
+    const auto add_speeds = [&](const char* name, double seconds, bool known) {
+      const double values = PerSecond(sample.num_entries, seconds);
+      const double bytes = PerSecond(sample.decoded_bytes, seconds);
+      record.AddJson(name, {{"values_per_second", values}, {"bytes_per_second", bytes}});
+      record.AddText(name, known ? absl::StrFormat("%.1f", values / 1e6) : "-");
+      record.AddText(name, known ? absl::StrFormat("%.0f", bytes / 1e6) : "-");
+    };
+    record.Add("bytes", result.file_bytes);
+    add("bits_per_value", BitsPerValue(result.file_bytes, sample.num_entries));
+    add("ratio", Ratio(result.file_bytes, smallest));
+    add_speeds("encode", result.encode_seconds, true);
+    add_speeds("decode", result.decode_seconds, decodes);
+    record.AddJson("decoded", decodes);
+    record.AddJson("blocks", FormsJson(result.totals.encodings));
+    // Marks the form of the file and the form that automatic choice takes.
+    record.AddText("marks", absl::StrCat(in_file ? "<- file" : "", in_file && automatic ? ", " : "",
+                                         automatic ? "<- automatic" : ""));
+    std::string note = NoteOf(trial);
+    if (!note.empty()) record.AddJson("note", note);
+    if (!decodes) {
+      absl::StrAppend(&note, note.empty() ? "" : ", ", "not decoded: the block is read in place");
+    }
+    record.AddText("note", note);
+  }
+  return table;
 }
 
 Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {
@@ -117,28 +198,6 @@ Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {
   Json ranges = Json::array();
   for (const OrdinalRange& range : sample.ranges) {
     ranges.push_back(Json::array({JsonInteger(range.begin), JsonInteger(range.end)}));
-  }
-  Json tried = Json::array();
-  const uint64_t smallest = SmallestOf(trials.trials);
-  for (const FormTrial& trial : trials.trials) {
-    Json json = {{"encoding", EncodingName(trial.form.encoding)},
-                 {"compression", CompressionName(trial.form.compression)},
-                 {"in_file", trials.form_in_use() == trial.form},
-                 {"automatic", trials.automatic_form() == trial.form}};
-    if (!trial.result.ok()) {
-      json["error"] = JsonError(trial.result.status());
-    } else {
-      const Trial& result = *trial.result;
-      json["bytes"] = JsonInteger(result.file_bytes);
-      json["bits_per_value"] = BitsPerValue(result.file_bytes, sample.num_entries);
-      json["ratio"] = Ratio(result.file_bytes, smallest);
-      json["encode"] = SpeedJson(sample, result.encode_seconds);
-      json["decode"] = SpeedJson(sample, result.decode_seconds);
-      json["decoded"] = IsDecoded(sample, result);
-      json["blocks"] = FormsJson(result.totals.encodings);
-      if (const std::string note = NoteOf(trial); !note.empty()) json["note"] = note;
-    }
-    tried.push_back(std::move(json));
   }
   Json recommended = Json::object();
   for (const NamedGoal& goal : kGoals) {
@@ -176,7 +235,7 @@ Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {
             {"compression", CompressionName(trials.in_use.compression)},
             {"choice", trials.in_use.choice ? ChoiceJson(*trials.in_use.choice) : Json()}}},
           {"automatic", std::move(automatic_json)},
-          {"tried", std::move(tried)},
+          {"tried", TableOf(trials, /*json=*/true).json()},
           {"recommended", std::move(recommended)}};
 }
 

@@ -14,7 +14,7 @@
 #include "tools/columns/sample.h"
 #include "tools/columns/stored_column.h"
 #include "tools/columns/trials.h"
-#include "tools/dump/dump.h"
+#include "tools/dump/document.h"
 #include "tools/progress.h"
 
 namespace cfile::tools {
@@ -48,19 +48,11 @@ struct ColumnTrials {
 absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOptions& common,
                                     const TrialOptions& options, Progress& progress);
 
-// What the user should know about a trial: blocks that have another encoding than the chosen one,
-// or that the codec did not make smaller.
-std::string NoteOf(const FormTrial& trial);
+// The message of an error, for text.
+std::string FailureText(const absl::Status& status);
 
-// The size of the smallest file, in bytes; at least 1.
-uint64_t SmallestOf(const std::vector<FormTrial>& trials);
-// Returns `amount` per second, or 0 if `seconds` is 0.
-double PerSecond(uint64_t amount, double seconds);
-
-// Returns whether reading the sample decodes values. The reader does not decode some forms, but
-// returns the values where they are in the block. This function recognizes such a form by a reading
-// speed that is higher than the speed at which a core can write memory.
-bool IsDecoded(const Sample& sample, const Trial& trial);
+// What each form does to the sample.
+Table TableOf(const ColumnTrials& trials, bool json);
 
 // Returns the options of cfile-import that store a column in this form. The options contain the
 // name of the column. For a file, this name is kFileColumn.

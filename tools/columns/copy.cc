@@ -122,12 +122,7 @@ absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
       totals[column].num_rows += part_totals.num_rows;
       totals[column].bytes_written += part_totals.bytes_written;
       totals[column].compression = part_totals.compression;
-      for (const EncodingTotals& added : part_totals.encodings) {
-        EncodingTotals& sum = TotalsOf(added.encoding, totals[column].encodings);
-        sum.blocks += added.blocks;
-        sum.compressed_blocks += added.compressed_blocks;
-        sum.stored_bytes += added.stored_bytes;
-      }
+      AddTo(totals[column].encodings, part_totals.encodings);
     }
   }
   CFILE_RETURN_IF_ERROR(CommitParts(to, prepared, {.schema = &schema}).status());

@@ -392,21 +392,15 @@ class Diff {
   bool any_compared_ = false;     // whether values of any column were compared
 };
 
-ExitCode RunDiff(const DiffArguments& arguments, const CommonOptions& common, Output& output) {
+Outcome RunDiff(const DiffArguments& arguments, const CommonOptions& common, Output& output) {
   output.IgnoreClosedPipe();
-  const auto fail = [&](const absl::Status& status) { return TroubleOfDiff(output.Fail(status)); };
-  const auto a = OpenSide(common, common.path);
-  if (!a.ok()) return fail(a.status());
-  const auto b = OpenSide(common, arguments.other);
-  if (!b.ok()) return fail(b.status());
-  if (a->input.file && b->input.file) {
-    if (const absl::Status status = CheckNoColumn(common); !status.ok()) return fail(status);
-  }
+  CFILE_ASSIGN_OR_RETURN(const Side a, OpenSide(common, common.path));
+  CFILE_ASSIGN_OR_RETURN(const Side b, OpenSide(common, arguments.other));
+  if (a.input.file && b.input.file) CFILE_RETURN_IF_ERROR(CheckNoColumn(common));
   Diff diff(arguments, common, output);
-  if (const absl::Status status = diff.Run(*a, *b); !status.ok()) return fail(status);
-  const ExitCode code = output.Finish(kFine);
-  if (code != kFine) return TroubleOfDiff(code);
-  return diff.same_values() ? kFine : kDifferent;
+  CFILE_RETURN_IF_ERROR(diff.Run(a, b));
+  const ExitCode written = output.Finish(kFine);
+  return written != kFine || diff.same_values() ? written : kDifferent;
 }
 
 }  // namespace
@@ -438,7 +432,8 @@ void AddDiffCommand(Command& app, CommonOptions& common, Action& action) {
   command.Add("--values-only", &arguments->values_only,
               "Do not compare the layout, and which columns are nullable");
   SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
-    return RunDiff(*arguments, chosen, output);
+    const Outcome outcome = RunDiff(*arguments, chosen, output);
+    return outcome.status.ok() ? outcome.code : TroubleOfDiff(output.Finish(outcome));
   });
 }
 

@@ -236,90 +236,69 @@ absl::StatusOr<RewriteReport> ConcatenateFiles(const CommonOptions& common,
   return report;
 }
 
-std::string ReportText(const std::string& target, const RewriteReport& report) {
+void PrintReport(const RewriteReport& report, const std::string& target,
+                 const CommonOptions& common, Output& output) {
   uint64_t before = 0, after = 0;
-  std::vector<std::vector<std::string>> lines;
+  Table columns(common.json, {{"", {.shorten = 2, .least = 12}},
+                              {"", kNumberColumn},
+                              {"", kNumberColumn},
+                              {"", {.shorten = 1, .least = 12}}});
+  Record key_index(common.json);
   for (const RewrittenColumn& column : report.columns) {
+    const ColumnTotals& totals = column.totals;
     before += column.bytes_before;
-    after += column.totals.bytes_written;
-    lines.push_back({absl::StrCat("  ", Printable(column.name)),
-                     WithCommas(column.totals.bytes_written) + " bytes, before",
-                     WithCommas(column.bytes_before),
-                     FormsText(column.totals.encodings, column.totals.compression)});
+    after += totals.bytes_written;
+    Record& record = common.json && column.is_key_index ? key_index : columns.Add();
+    record.Add("name", JsonBytes(column.name), absl::StrCat("  ", Printable(column.name)));
+    record.AddText("bytes", WithCommas(totals.bytes_written) + " bytes, before");
+    record.AddCount("bytes_before", column.bytes_before);
+    record.AddJson("bytes", JsonInteger(totals.bytes_written));
+    record.AddJson("compression", CompressionName(totals.compression));
+    record.Add("blocks", FormsJson(totals.encodings),
+               FormsText(totals.encodings, totals.compression));
   }
+  Document document(common);
+  document.AddJson("out", JsonBytes(target));
+  document.AddJson("rows", JsonInteger(report.num_rows));
   const std::string title =
       absl::StrFormat(": %s, %s bytes, before %s", Plural(report.num_rows, "row"),
                       WithCommas(after), WithCommas(before));
-  std::string text = absl::StrCat(
-      ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true), title, "\n",
-      AlignText(lines,
-                {{.shorten = 2, .least = 12},
-                 {.right = true},
-                 {.right = true},
-                 {.shorten = 1, .least = 12}},
-                OutputWidth()));
+  document.Append(absl::StrCat(
+      ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true), title, "\n"));
+  document.AddTable("columns", columns);
+  if (key_index.json().size() > 0) document.AddJson("key_index", key_index.json());
   if (report.copied_blocks) {
-    absl::StrAppend(&text, "  ", Plural(*report.copied_blocks, "block"),
-                    " copied, the others encoded again\n");
+    document.AddJson("copied_blocks", JsonInteger(*report.copied_blocks));
+    document.Append(absl::StrCat("  ", Plural(*report.copied_blocks, "block"),
+                                 " copied, the others encoded again\n"));
   }
-  if (!report.kept.empty()) {
-    absl::StrAppend(&text, WrappedForOutput("  kept: " + absl::StrJoin(report.kept, ", "), 4),
-                    "\n");
+  for (const auto& [name, parts] :
+       {std::pair("kept", &report.kept), std::pair("dropped", &report.dropped)}) {
+    document.AddJson(name, Json::array(*parts));
+    if (parts->empty()) continue;
+    const std::string line = absl::StrCat("  ", name, ": ", absl::StrJoin(*parts, ", "));
+    document.Append(WrappedForOutput(line, 4) + "\n");
   }
-  if (!report.dropped.empty()) {
-    absl::StrAppend(&text, WrappedForOutput("  dropped: " + absl::StrJoin(report.dropped, ", "), 4),
-                    "\n");
-  }
-  return text;
+  document.PrintTo(output);
 }
 
-Json ReportJson(const std::string& path, const std::string& target, const RewriteReport& report) {
-  Json document = JsonDocument(path);
-  document["out"] = JsonBytes(target);
-  document["rows"] = JsonInteger(report.num_rows);
-  Json columns = Json::array(), key_index;
-  for (const RewrittenColumn& column : report.columns) {
-    Json json = {{"name", JsonBytes(column.name)},
-                 {"bytes_before", JsonInteger(column.bytes_before)},
-                 {"bytes", JsonInteger(column.totals.bytes_written)},
-                 {"compression", CompressionName(column.totals.compression)},
-                 {"blocks", FormsJson(column.totals.encodings)}};
-    if (column.is_key_index) {
-      key_index = std::move(json);
-    } else {
-      columns.push_back(std::move(json));
-    }
-  }
-  if (report.copied_blocks) document["copied_blocks"] = JsonInteger(*report.copied_blocks);
-  document["columns"] = std::move(columns);
-  if (!key_index.is_null()) document["key_index"] = std::move(key_index);
-  document["kept"] = Json::array(report.kept);
-  document["dropped"] = Json::array(report.dropped);
-  return document;
-}
-
-using Work = std::function<absl::StatusOr<RewriteReport>(
-    const CommonOptions&, const RewriteArguments&, const LayoutOptions&)>;
-
-ExitCode Run(const Work& work, const CommonOptions& common, const RewriteArguments& arguments,
-             Output& output) {
+Outcome Rewrite(RewriteArguments arguments, const CommonOptions& common, Output& output) {
   output.IgnoreClosedPipe();
+  arguments.target = arguments.places.back();
   LayoutOptions layout;
-  if (const absl::Status status = arguments.layout.Read(layout); !status.ok()) {
-    return output.Fail(status);
-  }
-  const auto report = work(common, arguments, layout);
-  if (!report.ok()) {
-    const ExitCode code = output.Fail(report.status());
-    if (absl::IsCancelled(report.status())) EndByCaughtSignal();
-    return code;
-  }
-  if (common.json) {
-    absl::StrAppend(&output.text, ReportJson(common.path, arguments.target, *report).dump(2), "\n");
+  CFILE_RETURN_IF_ERROR(arguments.layout.Read(layout));
+  RewriteReport report;
+  if (arguments.places.size() > 1) {
+    arguments.places.insert(arguments.places.begin(), common.path);
+    CFILE_ASSIGN_OR_RETURN(report, ConcatenateFiles(common, arguments, layout));
   } else {
-    output.text += ReportText(arguments.target, *report);
+    CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common));
+    CFILE_ASSIGN_OR_RETURN(report, input.file
+                                       ? RewriteFile(*input.file, common, arguments, layout)
+                                       : RewriteTable(*input.table, common, arguments, layout));
   }
-  return output.Finish(kFine);
+  PrintReport(report, arguments.target, common, output);
+  return kFine;
 }
 
 }  // namespace
@@ -359,21 +338,7 @@ void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
   AddIgnoreChecksumsOption(command, common);
   arguments->layout.AddTo(command);
   command.Add("--force", &arguments->force, "Replace the target if it exists");
-  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
-    RewriteArguments all = *arguments;
-    all.target = all.places.back();
-    if (all.places.size() > 1) {
-      all.places.insert(all.places.begin(), chosen.path);
-      return Run(ConcatenateFiles, chosen, all, output);
-    }
-    const Work work = [](const CommonOptions& common_options, const RewriteArguments& given,
-                         const LayoutOptions& layout) -> absl::StatusOr<RewriteReport> {
-      CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common_options));
-      return input.file ? RewriteFile(*input.file, common_options, given, layout)
-                        : RewriteTable(*input.table, common_options, given, layout);
-    };
-    return Run(work, chosen, all, output);
-  });
+  SetAction(command, action, With(arguments, Rewrite));
 }
 
 }  // namespace cfile::tools

@@ -139,42 +139,39 @@ class BorrowedSink final : public Sink {
   Sink& sink_;
 };
 
-ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& arguments,
-                     Output& output) {
+Outcome SalvageFile(const CommonOptions& common, const SalvageArguments& arguments,
+                    Output& output) {
   output.IgnoreClosedPipe();
-  const absl::Status free = CheckOutIsFree(arguments.out, arguments.force);
-  if (!free.ok()) return output.Fail(free);
+  CFILE_RETURN_IF_ERROR(CheckOutIsFree(arguments.out, arguments.force));
   if (arguments.null_lost) {
-    return output.Fail(absl::InvalidArgumentError("--null-lost is for a whole table"));
+    return absl::InvalidArgumentError("--null-lost is for a whole table");
   }
   SalvageOptions options;
   options.reader = OptionsOf(common);
   if (arguments.sorted || arguments.unsorted) options.value_index = !arguments.unsorted;
-  auto torn = OpenSourceAt(common.path);
-  if (!torn.ok()) return output.Fail(torn.status());
+  CFILE_ASSIGN_OR_RETURN(auto torn, OpenSourceAt(common.path));
   CancelOnSignals();  // so that a signal does not leave the temporary file behind
-  auto sink = CreateFileAt(arguments.out, ExistingOf(arguments.force));
-  if (!sink.ok()) return output.Fail(sink.status());
-  ReadProgress progress("salvaging", (*torn)->size());
+  CFILE_ASSIGN_OR_RETURN(auto sink, CreateFileAt(arguments.out, ExistingOf(arguments.force)));
+  ReadProgress progress("salvaging", torn->size());
   // Salvage itself cannot be interrupted, so the process ends while Salvage reads.
   const ReadObserver show_progress = progress.observer();
   const ReadObserver end_if_cancelled = [&](const std::string& path, const ObservedRead& read) {
     show_progress(path, read);
     if (!Progress::cancelled()) return;
     progress.End();
-    sink->reset();
+    sink.reset();
     EndByCaughtSignal();
   };
-  const auto report = Salvage(ObserveSource(*torn, end_if_cancelled),
-                              std::make_unique<BorrowedSink>(**sink), options);
+  const auto report = Salvage(ObserveSource(torn, end_if_cancelled),
+                              std::make_unique<BorrowedSink>(*sink), options);
   progress.End();
-  if (!report.ok()) sink->reset();
   if (!report.ok()) {
+    sink.reset();
     // If the file is no CFile, ExplainDamage says which program can read it. If the file is a
     // damaged CFile, ExplainDamage advises `cfile-dump salvage`. This command has just failed, so
     // the advice is not shown.
-    const absl::Status explained = ExplainDamage(report.status(), **torn);
-    return output.Fail(absl::IsInvalidArgument(explained) ? explained : report.status());
+    const absl::Status explained = ExplainDamage(report.status(), *torn);
+    return absl::IsInvalidArgument(explained) ? explained : report.status();
   }
   if (common.json) {
     absl::StrAppend(&output.text, ToJson(common.path, arguments.out, *report).dump(2), "\n");
@@ -182,7 +179,7 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
     AddTitle(common.path, arguments.out, report->complete(), output.text);
     AddText(*report, output.text);
   }
-  return output.Finish(report->complete() ? kFine : kDamaged);
+  return report->complete() ? kFine : kDamaged;
 }
 
 // Copies all bytes of `from` to `to`. With `unreadable_as_zeros`, writes zeros for each page that
@@ -279,17 +276,16 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
   return report;
 }
 
-ExitCode SalvageTable(const CommonOptions& common, const SalvageArguments& arguments,
-                      Output& output) {
+Outcome SalvageTable(const CommonOptions& common, const SalvageArguments& arguments,
+                     Output& output) {
   output.IgnoreClosedPipe();
   if (!common.part.empty() || arguments.sorted || arguments.unsorted) {
-    return output.Fail(absl::InvalidArgumentError(
-        "--part, --sorted and --unsorted are for one column of a table: choose it with --column"));
+    return absl::InvalidArgumentError(
+        "--part, --sorted and --unsorted are for one column of a table: choose it with --column");
   }
   CancelOnSignals();  // so that the copy is removed
   const absl::StatusOr<RepairReport> report = SalvageIntoNewTable(common, arguments);
-  if (absl::IsCancelled(report.status())) EndByCaughtSignal();
-  if (!report.ok()) return output.Fail(report.status());
+  if (!report.ok()) return report.status();
   uint64_t lost_rows = 0;
   std::string parts;
   Json json_parts = Json::array();
@@ -332,7 +328,7 @@ ExitCode SalvageTable(const CommonOptions& common, const SalvageArguments& argum
     }
     output.text += parts;
   }
-  return output.Finish(report->complete() ? kFine : kDamaged);
+  return report->complete() ? kFine : kDamaged;
 }
 
 // Returns whether `place` is a local directory, or a URL below which there are files. Does not read

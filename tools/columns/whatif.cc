@@ -19,7 +19,6 @@
 #include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 #include "tools/progress.h"
-#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -35,64 +34,6 @@ std::vector<std::string> NotBuiltIn() {
     if (!CheckCompressionBuiltIn(codec).ok()) names.push_back(CompressionName(codec));
   }
   return names;
-}
-
-std::string FailureText(const absl::Status& status) {
-  const absl::string_view message = status.message();
-  return TerminalSafe(WithOptionNames({message.data(), message.size()}));
-}
-
-// The columns of the table, and how they fit a narrow terminal. The last two columns have no title:
-// the first of them marks the form of the file and the form that automatic choice takes, and the
-// second has notes.
-const std::vector<TextColumn> kColumns = {{},
-                                          {},
-                                          {.right = true},
-                                          {.right = true, .drop = 2},
-                                          {.right = true, .drop = 5},
-                                          {.right = true, .drop = 1},
-                                          {.right = true, .drop = 3},
-                                          {.right = true, .drop = 1},
-                                          {.right = true},
-                                          {},
-                                          {.shorten = 1, .least = 20, .drop = 4}};
-
-std::vector<std::string> LineOf(const ColumnTrials& trials, const FormTrial& trial,
-                                uint64_t smallest) {
-  std::vector<std::string> line = {EncodingName(trial.form.encoding),
-                                   CompressionName(trial.form.compression)};
-  if (!trial.result.ok()) {
-    line.emplace_back("fails");
-    line.resize(kColumns.size() - 1);
-    line.push_back(FailureText(trial.result.status()));
-    return line;
-  }
-  const Sample& sample = *trials.sample;
-  const Trial& result = *trial.result;
-  const bool decodes = IsDecoded(sample, result);
-  const auto speeds = [&](double seconds) {
-    line.push_back(absl::StrFormat("%.1f", PerSecond(sample.num_entries, seconds) / 1e6));
-    line.push_back(absl::StrFormat("%.0f", PerSecond(sample.decoded_bytes, seconds) / 1e6));
-  };
-  line.push_back(std::to_string(result.file_bytes));
-  line.push_back(absl::StrFormat("%.2f", BitsPerValue(result.file_bytes, sample.num_entries)));
-  line.push_back(absl::StrFormat("%.2f", Ratio(result.file_bytes, smallest)));
-  speeds(result.encode_seconds);
-  if (decodes) {
-    speeds(result.decode_seconds);
-  } else {
-    line.insert(line.end(), {"-", "-"});
-  }
-  const char* const in_file = trials.form_in_use() == trial.form ? "<- file" : "";
-  const char* const automatic = trials.automatic_form() == trial.form ? "<- automatic" : "";
-  line.push_back(
-      absl::StrCat(in_file, *in_file != '\0' && *automatic != '\0' ? ", " : "", automatic));
-  line.push_back(NoteOf(trial));
-  if (!decodes) {
-    absl::StrAppend(&line.back(), line.back().empty() ? "" : ", ",
-                    "not decoded: the block is read in place");
-  }
-  return line;
 }
 
 void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, std::string& out) {
@@ -127,15 +68,7 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
           : "fails: " + FailureText(trials.automatic_status));
   constexpr size_t kIndentation = 13;  // where the texts of the lines above begin
   absl::StrAppend(&out, WrappedForOutput(choice, kIndentation), "\n\n");
-  std::vector<std::vector<std::string>> lines = {
-      {"", "", "", "bits/", "", "encode", "encode", "decode", "decode", "", ""},
-      {"encoding", "codec", "bytes", "value", "ratio", "Mvalue/s", "MB/s", "Mvalue/s", "MB/s", "",
-       ""}};
-  const uint64_t smallest = SmallestOf(trials.trials);
-  for (const FormTrial& trial : trials.trials) {
-    lines.push_back(LineOf(trials, trial, smallest));
-  }
-  out += AlignText(lines, kColumns, OutputWidth());
+  out += TableOf(trials, /*json=*/false).text();
 }
 
 // The options of cfile-import for all columns, for each goal.
@@ -171,11 +104,9 @@ class Recommendations {
   std::string options_[std::size(kGoals)];
 };
 
-ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common, Output& output) {
-  const auto input = OpenInput(common);
-  if (!input.ok()) return output.Fail(input.status());
-  const auto columns = ColumnsOf(*input, common.column);
-  if (!columns.ok()) return output.Fail(columns.status());
+Outcome RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto input, OpenInput(common));
+  CFILE_ASSIGN_OR_RETURN(const auto columns, ColumnsOf(input, common.column));
   Progress progress(isatty(STDERR_FILENO) != 0);
   Recommendations recommendations;
   Json document = JsonDocument(common.path);
@@ -183,9 +114,9 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
   bool any_table = false, any_measured = false;
   ExitCode code = kFine;       // of the failures that were printed
   absl::Status first_failure;  // after a failure, the command goes on with the next column
-  for (const StoredColumn& column : *columns) {
+  for (const StoredColumn& column : columns) {
     absl::StatusOr<ColumnTrials> trials = TryAll(column, common, arguments.trials, progress);
-    if (absl::IsCancelled(trials.status())) return output.Fail(trials.status());
+    if (absl::IsCancelled(trials.status())) return trials.status();
     if (!trials.ok()) {
       first_failure.Update(trials.status());
       if (common.json) {
@@ -223,8 +154,8 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
       absl::StrAppend(&output.text, "This build lacks ", absl::StrJoin(names, ", "), ".\n");
     }
   }
-  if (first_failure.ok() || code != kFine) return output.Finish(code);
-  return output.Fail(first_failure);
+  if (first_failure.ok() || code != kFine) return code;
+  return first_failure;
 }
 
 }  // namespace
@@ -274,9 +205,7 @@ void AddWhatIfCommand(Command& app, CommonOptions& common, Action& action) {
               OneOf({"balanced", "size", "speed"}));
   command.Add("--recommend", &arguments->recommend,
               "Print only options for cfile-import, for each of three goals");
-  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
-    return RunWhatIf(*arguments, chosen, output);
-  });
+  SetAction(command, action, With(arguments, RunWhatIf));
 }
 
 }  // namespace cfile::tools

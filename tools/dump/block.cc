@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
+#include "cfile/status.h"
 #include "tools/dump/document.h"
 #include "tools/location.h"
 
@@ -50,14 +51,13 @@ absl::Status WithoutLimit(const absl::Status& status) {
 
 }  // namespace
 
-ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output& output) {
-  const auto reader = OpenFileAt(common.path, OptionsOf(common));
-  if (!reader.ok()) return output.Fail(reader.status());
+Outcome PrintBlock(const WhichBlock& which, const CommonOptions& common, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto reader, OpenFileAt(common.path, OptionsOf(common)));
   const auto index =
-      which.index ? absl::StatusOr<uint64_t>(*which.index) : FindBlock(*reader, *which.ordinal);
-  if (!index.ok()) return output.Fail(WithoutLimit(index.status()));
-  const auto block = DescribeBlock(*reader, *index);
-  if (!block.ok()) return output.Fail(WithoutLimit(block.status()));
+      which.index ? absl::StatusOr<uint64_t>(*which.index) : FindBlock(reader, *which.ordinal);
+  if (!index.ok()) return WithoutLimit(index.status());
+  const auto block = DescribeBlock(reader, *index);
+  if (!block.ok()) return WithoutLimit(block.status());
   Document document(common, 15);
   const FileRegion& region = block->region;
   document.AddJson("index", JsonInteger(region.index));
@@ -65,7 +65,7 @@ ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output
   document.Add("offset", region.offset);
   document.Add("size", JsonInteger(region.size_bytes), Plural(region.size_bytes, "byte"));
   if (region.first_ordinal) document.Add("first_ordinal", *region.first_ordinal);
-  document.AddBytes("compression", CodecOf(block->compressed, reader->info()));
+  document.AddBytes("compression", CodecOf(block->compressed, reader.info()));
   document.AddBytes("encoding", EncodingName(block->encoding));
   document.Append("\nin the file\n");
   document.AddTable("stored_fields", FieldsOf(block->stored_fields, block->stored_bytes,
@@ -74,7 +74,7 @@ ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output
   document.AddTable("fields", FieldsOf(block->fields, block->bytes, 0, common.json));
   document.AddError(block->status);
   document.PrintTo(output);
-  return block->status.ok() ? output.Finish(kFine) : output.Fail(block->status);
+  return block->status;
 }
 
 }  // namespace cfile::tools

@@ -10,6 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cfile/status.h"
 #include "tools/dump/document.h"
 #include "tools/location.h"
 
@@ -78,17 +79,16 @@ Record RecordOf(const BlockInfo& block, const FileInfo& info, const BlockStatist
   return record;
 }
 
-ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output) {
-  const auto reader = OpenFileAt(common.path, OptionsOf(common));
-  if (!reader.ok()) return output.Fail(reader.status());
+Outcome PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto reader, OpenFileAt(common.path, OptionsOf(common)));
   // If the statistics are damaged, the blocks are shown without statistics, and the error is
   // returned at the end.
-  const auto statistics = reader->Statistics();
+  const auto statistics = reader.Statistics();
   const FileStatistics* const known = statistics.ok() ? statistics->get() : nullptr;
   List list(Document(common), "blocks",
-            HeadingsOf(reader->info(), known != nullptr && !known->blocks.empty()), output);
-  absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
-    Record record = RecordOf(block, reader->info(), StatisticsOf(known, block), common.json);
+            HeadingsOf(reader.info(), known != nullptr && !known->blocks.empty()), output);
+  absl::Status status = VisitBlocks(reader, [&](const BlockInfo& block) {
+    Record record = RecordOf(block, reader.info(), StatisticsOf(known, block), common.json);
     const std::string bytes =
         with_bytes ? absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()))
                    : "";
@@ -99,7 +99,7 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
   });
   status.Update(statistics.status());
   list.Finish(status);
-  return status.ok() ? output.Finish(kFine) : output.Fail(status);
+  return status;
 }
 
 }  // namespace

@@ -29,9 +29,12 @@ Json JsonBound(const std::optional<std::string>& text, bool exact) {
 
 std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes) {
   if (!text) return "-";
-  const std::string printable = Printable(*text);
-  const std::string_view shown = CutText(printable, max_bytes);
-  return std::string(shown) + (shown.size() < printable.size() ? "..." : "");
+  return CutInLine(Printable(*text), max_bytes);
+}
+
+std::string CutInLine(const std::string& text, size_t max_bytes) {
+  const std::string_view shown = CutText(text, max_bytes);
+  return std::string(shown) + (shown.size() < text.size() ? "..." : "");
 }
 
 }  // namespace cfile::tools

@@ -23,8 +23,12 @@ BoundTexts TextOfBounds(const ColumnType& type, const BlockStatistics& statistic
 // {"text": ..., "exact": ...}, or null if the bound is not known.
 Json JsonBound(const std::optional<std::string>& text, bool exact);
 
-// The bound on one line, escaped by AppendPrintable. A longer text is cut to at most `max_bytes`
-// bytes, not within a character, and ends with "...". "-" if the bound is not known.
+// The bound on one line, escaped by AppendPrintable and cut as CutInLine does. "-" if the bound is
+// not known.
 std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes);
+
+// A text of more than `max_bytes` bytes is cut to at most so many, not within a character, and ends
+// with "...".
+std::string CutInLine(const std::string& text, size_t max_bytes);
 
 }  // namespace cfile::tools

@@ -41,9 +41,9 @@ struct WhichBlock {
 };
 // What options of `blocks`, `hexdump` and `stats` print of the file at common.path: the bytes of a
 // block, field by field; the message of the header or of the footer; the values of the dictionary.
-ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output& output);
-ExitCode PrintMetadata(bool header, const CommonOptions& common, Output& output);
-ExitCode PrintDictionary(const CommonOptions& common, Output& output);
+Outcome PrintBlock(const WhichBlock& which, const CommonOptions& common, Output& output);
+Outcome PrintMetadata(bool header, const CommonOptions& common, Output& output);
+Outcome PrintDictionary(const CommonOptions& common, Output& output);
 
 struct SummaryOptions {
   std::string order = "schema";  // of the columns of a table; or "size", the largest first
@@ -52,7 +52,7 @@ struct SummaryOptions {
 // `options` must live until the command line is parsed.
 void AddSummaryOptions(Command& command, SummaryOptions& options);
 // cfile-dump without a subcommand: prints a summary of a file or a table.
-ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output);
+Outcome PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output);
 void AddSummaryCommand(Command& app, CommonOptions& common, Action& action);
 
 }  // namespace cfile::tools

@@ -106,8 +106,7 @@ std::vector<std::pair<std::string, uint64_t>> Sorted(
   return sorted;
 }
 
-absl::StatusOr<ExitCode> PrintCounts(const CountOptions& options, const CommonOptions& common,
-                                     Output& output) {
+Outcome PrintCounts(const CountOptions& options, const CommonOptions& common, Output& output) {
   if (options.top && options.by.empty()) return absl::InvalidArgumentError("--top needs --by");
   CFILE_ASSIGN_OR_RETURN(const Input input, OpenRows(common));
   const Form form = common.json ? Form::kJson : Form::kText;
@@ -179,10 +178,7 @@ void AddCountCommand(Command& app, CommonOptions& common, Action& action) {
   command.Add("--memory BYTES", &options->memory_bytes,
               "For the different values and their counts (default: 1GiB)", BytesIn(1, SIZE_MAX));
   command.Add("--part PART", &common.part, kRowsOfPart);
-  SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
-    const absl::StatusOr<ExitCode> done = PrintCounts(*options, chosen, output);
-    return done.ok() ? output.Finish(*done) : output.Fail(done.status());
-  });
+  SetAction(command, action, With(options, PrintCounts));
 }
 
 }  // namespace cfile::tools

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cfile/inspect.h"
+#include "cfile/status.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/document.h"
 #include "tools/location.h"
@@ -14,19 +15,18 @@ namespace cfile::tools {
 namespace {
 
 template <typename T>
-ExitCode PrintValues(const Reader& reader, const CommonOptions& common, Output& output) {
-  const auto values = ReadDictionary<T>(reader);
-  if (!values.ok()) return output.Fail(values.status());
+Outcome PrintValues(const Reader& reader, const CommonOptions& common, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto values, ReadDictionary<T>(reader));
   Document document(common);
   if (!reader.info().dictionary) document.Append("no dictionary\n");
   std::vector<Heading> headings;
   // On a terminal, values are shortened to the rest of the line.
-  if (!values->empty()) {
+  if (!values.empty()) {
     headings = {{"code", kNumberColumn, 9}, {"value", {.shorten = 1}, OutputWidth().value_or(0)}};
   }
   List list(document, "dictionary", headings, output);
   uint64_t code = 0;
-  for (const auto& value : *values) {
+  for (const auto& value : values) {
     Record record(common.json);
     record.Add("code", code++);
     std::string text;
@@ -36,16 +36,15 @@ ExitCode PrintValues(const Reader& reader, const CommonOptions& common, Output& 
     if (!output.Drain()) break;
   }
   list.Finish(absl::OkStatus());
-  return output.Finish(kFine);
+  return kFine;
 }
 
 }  // namespace
 
-ExitCode PrintDictionary(const CommonOptions& common, Output& output) {
-  const auto reader = OpenFileAt(common.path, OptionsOf(common));
-  if (!reader.ok()) return output.Fail(reader.status());
-  return VisitType(reader->type(), [&]<typename T>(std::type_identity<T>) {
-    return PrintValues<T>(*reader, common, output);
+Outcome PrintDictionary(const CommonOptions& common, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto reader, OpenFileAt(common.path, OptionsOf(common)));
+  return VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) {
+    return PrintValues<T>(reader, common, output);
   });
 }
 

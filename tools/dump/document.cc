@@ -1,5 +1,6 @@
 #include "tools/dump/document.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -46,9 +47,12 @@ Json Table::json() const {
 }
 
 std::string Table::text() const {
-  std::vector<std::vector<std::string>> lines = {NamesOf(headings_)};
+  std::vector<std::vector<std::string>> lines;
   std::vector<TextColumn> columns;
   for (const Heading& heading : headings_) columns.push_back(heading.form);
+  const bool named =
+      std::ranges::any_of(headings_, [](const auto& each) { return !each.name.empty(); });
+  if (named) lines.push_back(NamesOf(headings_));
   for (const Record& record : records_) {
     lines.push_back(record.cells());
     lines.back().resize(headings_.size());

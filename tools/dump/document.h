@@ -14,6 +14,7 @@
 #include "tools/dump/bounds.h"
 #include "tools/dump/dump.h"
 #include "tools/json.h"
+#include "tools/progress.h"
 #include "tools/text_table.h"
 
 namespace cfile::tools {
@@ -27,6 +28,10 @@ class Record {
 
   void Add(std::string_view name, uint64_t number) {
     Add(name, JsonInteger(number), std::to_string(number));
+  }
+  // Text has commas.
+  void AddCount(std::string_view name, uint64_t number) {
+    Add(name, JsonInteger(number), WithCommas(number));
   }
   void AddFlag(std::string_view name, bool value) { Add(name, value, value ? "yes" : "no"); }
   // Any bytes: text shows them escaped.
@@ -69,6 +74,7 @@ struct Heading {
 inline constexpr TextColumn kNumberColumn = {.right = true};
 
 // Records of one kind, which are printed when all are known. The columns fit their longest cells.
+// There is no line of headings if all are empty.
 class Table {
  public:
   Table(bool json, std::vector<Heading> headings)

@@ -15,6 +15,7 @@
 #include "cfile/status.h"
 #include "tools/location.h"
 #include "tools/parts.h"
+#include "tools/progress.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -133,15 +134,21 @@ ExitCode Output::Fail(const absl::Status& status) {
   return Report(kToolName, status);
 }
 
-ExitCode Output::Finish(ExitCode code) {
+ExitCode Output::Finish(const Outcome& outcome) {
+  if (!outcome.status.ok()) {
+    const ExitCode code = Fail(outcome.status);
+    if (absl::IsCancelled(outcome.status)) EndByCaughtSignal();
+    return code;
+  }
   Flush();
   if (write_error_ == 0 && std::fflush(stdout) != 0) write_error_ = errno;
-  if (write_error_ == 0 || (ignore_closed_pipe_ && write_error_ == EPIPE)) return code;
+  if (write_error_ == 0 || (ignore_closed_pipe_ && write_error_ == EPIPE)) return outcome.code;
   if (write_error_ == EPIPE) EndByClosedPipe();
-  const std::string message =
-      absl::StrCat("cannot write to standard output: ", std::strerror(write_error_));
-  const ExitCode not_written = Report(kToolName, absl::UnavailableError(message));
-  return code == kFine ? not_written : code;
+  if (!std::exchange(error_printed_, true)) {
+    Report(kToolName, absl::UnavailableError(absl::StrCat("cannot write to standard output: ",
+                                                          std::strerror(write_error_))));
+  }
+  return outcome.code == kFine ? kIoError : outcome.code;
 }
 
 Command& AddCommandWithoutJson(Command& app, CommonOptions& common, const std::string& name,
@@ -323,17 +330,16 @@ absl::Status CheckOutIsFree(const std::string& path, bool force) {
 }
 
 Action OnFile(Action action) {
-  return [action = std::move(action)](const CommonOptions& common, Output& output) {
-    const auto file = FileOf(common);
-    return file.ok() ? action(*file, output) : output.Fail(file.status());
+  return [action = std::move(action)](const CommonOptions& common, Output& output) -> Outcome {
+    CFILE_ASSIGN_OR_RETURN(const CommonOptions file, FileOf(common));
+    return action(file, output);
   };
 }
 
 Action OnEachFile(Action action) {
-  return [action = std::move(action)](const CommonOptions& common, Output& output) {
-    const auto files = FilesOf(common, /*all_parts=*/true);
-    if (!files.ok()) return output.Fail(files.status());
-    if (files->size() == 1) return action(files->front(), output);
+  return [action = std::move(action)](const CommonOptions& common, Output& output) -> Outcome {
+    CFILE_ASSIGN_OR_RETURN(const auto files, FilesOf(common, /*all_parts=*/true));
+    if (files.size() == 1) return action(files.front(), output);
     ExitCode worst = kFine;
     if (common.json) {
       output.text += JsonDocument(common.path).dump();
@@ -341,21 +347,21 @@ Action OnEachFile(Action action) {
       output.text += "\"files\":[\n";
       output.SetSeparator("");
     }
-    for (const CommonOptions& file : *files) {
+    for (const CommonOptions& file : files) {
       if (common.json) {
         if (!output.has_separator()) output.SetSeparator(",\n");
       } else {
-        absl::StrAppend(&output.text, &file == &files->front() ? "# " : "\n# ",
-                        Printable(file.path), "\n");
+        absl::StrAppend(&output.text, &file == &files.front() ? "# " : "\n# ", Printable(file.path),
+                        "\n");
       }
-      worst = Worse(worst, action(file, output));
-      // Standard output cannot be written. `action` has printed the error.
+      worst = Worse(worst, output.Finish(action(file, output)));
+      // Standard output cannot be written. The error was printed.
       if (!output.Drain()) return worst;
     }
     if (!common.json) return worst;
     output.SetSeparator("");  // also if nothing was printed since the last one
     output.text += "]}\n";
-    return output.Finish(worst);
+    return worst;
   };
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,15 @@ struct CommonOptions {
   size_t max_dictionary_values = ReaderOptions().max_dictionary_values;
 };
 
+// How a command has ended. kFine if `status` is OK.
+struct Outcome {
+  Outcome(ExitCode exit_code) : code(exit_code) {}
+  Outcome(absl::Status error) : status(std::move(error)) {}
+
+  ExitCode code = kFine;  // has no meaning after an error
+  absl::Status status;
+};
+
 // Standard output, with a buffer.
 class Output {
  public:
@@ -71,9 +81,10 @@ class Output {
 
   // Prints the pending text, then the error to stderr. Returns the exit code of `status`.
   ExitCode Fail(const absl::Status& status);
-  // Prints the pending text and returns `code`. If some output could not be written, prints an
-  // error to stderr, and returns kIoError instead of kFine.
-  ExitCode Finish(ExitCode code);
+  // Ends a command: prints the pending text, then its error. If some output could not be written,
+  // prints this to stderr, once, and returns kIoError instead of kFine. If a signal has cancelled
+  // the command, ends the process by this signal.
+  ExitCode Finish(const Outcome& outcome);
 
  private:
   static constexpr size_t kFlushBytes = 64 * 1024;
@@ -81,10 +92,11 @@ class Output {
   std::optional<std::string> separator_;
   bool ignore_closed_pipe_ = false;
   int write_error_ = 0;  // errno of the first write that failed
+  bool error_printed_ = false;
 };
 
 // The function that main calls after it has parsed the command line.
-using Action = std::function<ExitCode(const CommonOptions&, Output&)>;
+using Action = std::function<Outcome(const CommonOptions&, Output&)>;
 
 inline constexpr const char* kFileOrTable = "A .cfile, or the directory of a table";
 
@@ -98,6 +110,13 @@ Command& AddCommand(Command& app, CommonOptions& common, const std::string& name
                     const std::string& file = kFileOrTable);
 // Makes `chosen` the action if the user chooses `command`.
 void SetAction(Command& command, Action& action, Action chosen);
+// The action that calls `run` with the options of the subcommand.
+template <typename Options, typename Run>
+Action With(std::shared_ptr<Options> options, Run run) {
+  return [options, run](const CommonOptions& common, Output& output) -> Outcome {
+    return run(*options, common, output);
+  };
+}
 void AddJsonOption(Command& command, CommonOptions& common);
 void AddLimitOptions(Command& command, CommonOptions& common);
 void AddIgnoreChecksumsOption(Command& command, CommonOptions& common);

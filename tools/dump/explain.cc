@@ -18,10 +18,9 @@
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "cfile/table_scan.h"
-#include "tools/dump/dump.h"
+#include "tools/dump/document.h"
 #include "tools/dump/row_selection.h"
 #include "tools/progress.h"
-#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -217,156 +216,129 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   return result;
 }
 
-// Appends what each condition excluded, and by what. A means that excluded no row has no column.
-void AppendConditions(const Explanation& explanation, bool table, std::string& out) {
-  struct Means {
-    const char* name;
-    uint64_t ConditionCounters::*rows_excluded;
-    int drop;  // see TextColumn
-  };
-  constexpr Means kMeans[] = {
-      {"bounds", &ConditionCounters::rows_excluded_by_bounds, 5},
-      {"statistics", &ConditionCounters::rows_excluded_by_statistics, 4},
-      {"Bloom filter", &ConditionCounters::rows_excluded_by_bloom_filter, 2},
-      {"index", &ConditionCounters::rows_excluded_by_value_index, 3}};
-  const std::vector<ConditionCounters>& conditions = explanation.total.conditions;
-  std::vector<Means> shown;
-  std::vector<std::string> without;  // the names of the means that excluded no row
-  for (const Means& means : kMeans) {
-    if (!table && means.rows_excluded == &ConditionCounters::rows_excluded_by_bounds) continue;
-    if (std::any_of(conditions.begin(), conditions.end(),
-                    [&](const auto& each) { return each.*means.rows_excluded > 0; })) {
-      shown.push_back(means);
-    } else {
-      without.emplace_back(means.name);
-    }
-  }
-  // The rows compared and the blocks read explain a slow scan, so these columns are always shown.
-  std::vector<std::vector<std::string>> lines = {{"condition"}};
-  std::vector<TextColumn> columns = {{.shorten = 1}};
-  for (const Means& means : shown) {
-    lines[0].emplace_back(means.name);
-    columns.push_back({.right = true, .drop = means.drop});
-  }
-  for (const auto& [name, drop] : {std::pair("compared", 0), {"blocks", 0}, {"of", 1}}) {
-    lines[0].emplace_back(name);
-    columns.push_back({.right = true, .drop = drop});
-  }
-  for (size_t i = 0; i < conditions.size(); ++i) {
-    constexpr size_t kMostCells = 40;
-    const bool has_text = i < explanation.tests.size();
-    const std::string& text = has_text ? explanation.tests[i] : conditions[i].column;
-    std::vector<std::string> row = {Shortened(TerminalSafe(text), kMostCells)};
-    for (const Means& means : shown) row.push_back(WithCommas(conditions[i].*means.rows_excluded));
-    for (const uint64_t number : {conditions[i].rows_compared, conditions[i].blocks_read,
-                                  explanation.blocks_of_conditions[i]}) {
-      row.push_back(WithCommas(number));
-    }
-    lines.push_back(std::move(row));
-  }
-  absl::StrAppend(
-      &out, "\n",
-      WrappedForOutput(
-          "rows that each condition excluded (by what), rows compared, and blocks read", 0),
-      "\n", AlignText(lines, columns, OutputWidth()));
-  if (!without.empty()) {
-    const std::string note =
-        absl::StrCat("no rows were excluded by: ", absl::StrJoin(without, ", "));
-    absl::StrAppend(&out, WrappedForOutput(note, 0), "\n");
-  }
+// A means by which a condition excludes rows without reading their values.
+struct Means {
+  const char* name;
+  const char* key;  // in JSON
+  uint64_t ConditionCounters::*rows_excluded;
+  int drop;  // see TextColumn
+};
+constexpr Means kMeans[] = {
+    {"bounds", "rows_excluded_by_bounds", &ConditionCounters::rows_excluded_by_bounds, 5},
+    {"statistics", "rows_excluded_by_statistics", &ConditionCounters::rows_excluded_by_statistics,
+     4},
+    {"Bloom filter", "rows_excluded_by_bloom_filter",
+     &ConditionCounters::rows_excluded_by_bloom_filter, 2},
+    {"index", "rows_excluded_by_value_index", &ConditionCounters::rows_excluded_by_value_index, 3}};
+
+bool ExcludesRows(const Means& means, const Explanation& explanation) {
+  return std::ranges::any_of(explanation.total.conditions, [&](const ConditionCounters& each) {
+    return each.*means.rows_excluded > 0;
+  });
 }
 
-void AppendExplanationText(const Explanation& explanation, bool table, std::string& out) {
-  const TableScanCounters& total = explanation.total;
-  absl::StrAppend(&out, WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
-                  explanation.num_rows == 1 ? " row" : " rows", " match\n");
-  if (table) {
-    absl::StrAppend(&out,
-                    "parts skipped by their bounds in table.cft: ", WithCommas(total.parts_skipped),
-                    " of ", WithCommas(explanation.parts.size()), "\n");
+// What each condition excluded, and by what. In text, a means that excluded no row has no column.
+// `counters`: those of a part, or explanation.total.
+Table ConditionsOf(const TableScanCounters& counters, const Explanation& explanation, bool json) {
+  std::vector<Heading> headings = {{"condition", {.shorten = 1}}};
+  for (const Means& means : kMeans) {
+    if (ExcludesRows(means, explanation))
+      headings.push_back({means.name, {.right = true, .drop = means.drop}});
   }
-  if (!total.conditions.empty()) AppendConditions(explanation, table, out);
-  if (!explanation.columns.empty()) {
-    out += "\nblocks that were read for the values of the rows that match\n";
-    std::vector<std::vector<std::string>> lines = {{"column", "blocks read", "of"}};
-    for (const ColumnBlocks& column : explanation.columns) {
-      lines.push_back(
-          {TerminalSafe(column.name), WithCommas(column.blocks_read), WithCommas(column.blocks)});
+  // The rows compared and the blocks read explain a slow scan, so these columns are always shown.
+  headings.push_back({"compared", kNumberColumn});
+  headings.push_back({"blocks", kNumberColumn});
+  headings.push_back({"of", {.right = true, .drop = 1}});
+  Table table(json, std::move(headings));
+  for (size_t i = 0; i < counters.conditions.size(); ++i) {
+    constexpr size_t kMostCells = 40;
+    const ConditionCounters& condition = counters.conditions[i];
+    const bool has_text = i < explanation.tests.size();
+    Record& record = table.Add();
+    record.AddText(
+        "condition",
+        Shortened(TerminalSafe(has_text ? explanation.tests[i] : condition.column), kMostCells));
+    record.AddJson("column", JsonBytes(condition.column));
+    if (has_text) record.AddJson("condition", JsonBytes(explanation.tests[i]));
+    for (const Means& means : kMeans) {
+      if (json || ExcludesRows(means, explanation))
+        record.AddCount(means.key, condition.*means.rows_excluded);
     }
-    out += AlignText(
-        lines,
-        std::vector<TextColumn>{
-            {.shorten = 1, .cut = TextColumn::Cut::kMiddle}, {.right = true}, {.right = true}},
-        OutputWidth());
+    record.AddCount("rows_compared", condition.rows_compared);
+    record.AddCount("blocks_read", condition.blocks_read);
+    if (&counters == &explanation.total)
+      record.AddCount("blocks", explanation.blocks_of_conditions[i]);
   }
-  absl::StrAppend(
-      &out, "\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
+  return table;
+}
+
+Table PartsOf(const Explanation& explanation) {
+  Table table(/*json=*/true, {});
+  for (const PartScan& part : explanation.parts) {
+    Record& record = table.Add();
+    record.AddBytes("name", part.name);
+    record.Add("rows", part.num_rows);
+    record.AddFlag("skipped", part.counters.parts_skipped > 0);
+    record.Add("matches", part.counters.rows_returned);
+    record.AddJson("conditions", ConditionsOf(part.counters, explanation, true).json());
+  }
+  return table;
+}
+
+Outcome PrintExplanation(const RowChoice& choice, const CommonOptions& common, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common));
+  CFILE_ASSIGN_OR_RETURN(const Explanation explanation, Explain(input, choice));
+  const TableScanCounters& total = explanation.total;
+  Document document(common);
+  const auto line = [&](const auto&... parts) {
+    document.Append(WrappedForOutput(absl::StrCat(parts...), 0) + "\n");
+  };
+  document.AddJson("rows", JsonInteger(explanation.num_rows));
+  document.AddJson("matches", JsonInteger(total.rows_returned));
+  line(WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
+       explanation.num_rows == 1 ? " row" : " rows", " match");
+  if (input.table) {
+    document.AddJson("parts_skipped", JsonInteger(total.parts_skipped));
+    if (common.json) document.AddTable("parts", PartsOf(explanation));
+    line("parts skipped by their bounds in table.cft: ", WithCommas(total.parts_skipped), " of ",
+         WithCommas(explanation.parts.size()));
+  }
+  if (!total.conditions.empty()) {
+    document.Append("\n");
+    line("rows that each condition excluded (by what), rows compared, and blocks read");
+  }
+  document.AddTable("conditions", ConditionsOf(total, explanation, common.json));
+  std::vector<std::string> without;  // the names of the means that excluded no row
+  for (const Means& means : kMeans) {
+    const bool possible = input.table || means.name != kMeans[0].name;  // only tables have bounds
+    if (possible && !ExcludesRows(means, explanation)) without.emplace_back(means.name);
+  }
+  if (!total.conditions.empty() && !without.empty())
+    line("no rows were excluded by: ", absl::StrJoin(without, ", "));
+  if (!explanation.columns.empty())
+    document.Append("\nblocks that were read for the values of the rows that match\n");
+  Table columns(common.json, {{"column", {.shorten = 1, .cut = TextColumn::Cut::kMiddle}},
+                              {"blocks read", kNumberColumn},
+                              {"of", kNumberColumn}});
+  for (const ColumnBlocks& column : explanation.columns) {
+    Record& record = columns.Add();
+    record.Add("name", JsonBytes(column.name), TerminalSafe(column.name));
+    record.AddCount("blocks_read", column.blocks_read);
+    record.AddCount("blocks", column.blocks);
+  }
+  document.AddTable("columns", columns);
+  document.AddJson("source_requests", JsonInteger(explanation.reads.source_requests));
+  document.AddJson("source_bytes", JsonInteger(explanation.reads.source_bytes));
+  document.AddJson("size", JsonInteger(explanation.size_bytes));
+  document.AddJson("nanoseconds", explanation.time.count());
+  document.Append(absl::StrCat(
+      "\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
       Plural(explanation.reads.source_requests, "request"),
       ", with footers, indexes and read-ahead\nthe files have ", WithCommas(explanation.size_bytes),
       " bytes; the scan took ",
-      absl::StrFormat("%.1f ms\n", static_cast<double>(explanation.time.count()) / 1e6));
-}
-
-Json ConditionsJson(const TableScanCounters& counters, const Explanation& explanation, bool total) {
-  Json list = Json::array();
-  for (size_t i = 0; i < counters.conditions.size(); ++i) {
-    const ConditionCounters& condition = counters.conditions[i];
-    Json item = {
-        {"column", JsonBytes(condition.column)},
-        {"rows_excluded_by_bounds", JsonInteger(condition.rows_excluded_by_bounds)},
-        {"rows_excluded_by_statistics", JsonInteger(condition.rows_excluded_by_statistics)},
-        {"rows_excluded_by_bloom_filter", JsonInteger(condition.rows_excluded_by_bloom_filter)},
-        {"rows_excluded_by_value_index", JsonInteger(condition.rows_excluded_by_value_index)},
-        {"rows_compared", JsonInteger(condition.rows_compared)},
-        {"blocks_read", JsonInteger(condition.blocks_read)}};
-    if (i < explanation.tests.size()) item["condition"] = JsonBytes(explanation.tests[i]);
-    if (total) item["blocks"] = JsonInteger(explanation.blocks_of_conditions[i]);
-    list.push_back(std::move(item));
-  }
-  return list;
-}
-
-Json ToJson(const std::string& path, const Explanation& explanation, bool table) {
-  Json document = JsonDocument(path);
-  document["rows"] = JsonInteger(explanation.num_rows);
-  document["matches"] = JsonInteger(explanation.total.rows_returned);
-  if (table) {
-    document["parts_skipped"] = JsonInteger(explanation.total.parts_skipped);
-    Json& parts = document["parts"] = Json::array();
-    for (const PartScan& part : explanation.parts) {
-      parts.push_back({{"name", JsonBytes(part.name)},
-                       {"rows", JsonInteger(part.num_rows)},
-                       {"skipped", part.counters.parts_skipped > 0},
-                       {"matches", JsonInteger(part.counters.rows_returned)},
-                       {"conditions", ConditionsJson(part.counters, explanation, false)}});
-    }
-  }
-  document["conditions"] = ConditionsJson(explanation.total, explanation, true);
-  Json& columns = document["columns"] = Json::array();
-  for (const ColumnBlocks& column : explanation.columns) {
-    columns.push_back({{"name", JsonBytes(column.name)},
-                       {"blocks_read", JsonInteger(column.blocks_read)},
-                       {"blocks", JsonInteger(column.blocks)}});
-  }
-  document["source_requests"] = JsonInteger(explanation.reads.source_requests);
-  document["source_bytes"] = JsonInteger(explanation.reads.source_bytes);
-  document["size"] = JsonInteger(explanation.size_bytes);
-  document["nanoseconds"] = explanation.time.count();
-  return document;
-}
-
-ExitCode PrintExplanation(const RowChoice& choice, const CommonOptions& common, Output& output) {
-  const auto input = OpenInput(common);
-  if (!input.ok()) return output.Fail(input.status());
-  const auto explanation = Explain(*input, choice);
-  if (!explanation.ok()) return output.Fail(explanation.status());
-  const bool table = input->table.has_value();
-  if (common.json) {
-    absl::StrAppend(&output.text, ToJson(common.path, *explanation, table).dump(2), "\n");
-  } else {
-    AppendExplanationText(*explanation, table, output.text);
-  }
-  return output.Finish(kFine);
+      absl::StrFormat("%.1f ms\n", static_cast<double>(explanation.time.count()) / 1e6)));
+  document.PrintTo(output);
+  return kFine;
 }
 
 }  // namespace
@@ -394,9 +366,7 @@ void AddExplainCommand(Command& app, CommonOptions& common, Action& action) {
   AddIgnoreChecksumsOption(command, common);
   auto choice = std::make_shared<RowChoice>();
   AddRowChoiceOptions(command, *choice);
-  SetAction(command, action, [choice](const CommonOptions& chosen, Output& output) {
-    return PrintExplanation(*choice, chosen, output);
-  });
+  SetAction(command, action, With(choice, PrintExplanation));
 }
 
 }  // namespace cfile::tools

@@ -7,8 +7,8 @@
 #include "absl/strings/str_format.h"
 #include "cfile/inspect.h"
 #include "cfile/status.h"
+#include "tools/dump/document.h"
 #include "tools/progress.h"
-#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -195,80 +195,70 @@ std::string TimeText(std::chrono::nanoseconds time) {
                               : absl::StrFormat("%.1f ms", microseconds / 1e3);
 }
 
-void AppendReadsText(const FileReads& file, std::string& out) {
+// What was used and read of a file. JSON has the reads in a list of their own.
+Document DocumentOf(const FileReads& file, const CommonOptions& common) {
+  Document document(common);
+  if (common.json) document.json() = Json::object();  // a part of a document
+  Json reads = Json::array();
+  Table touched(common.json, {{"", {.shorten = 1, .least = 24}},
+                              {"offset", kNumberColumn},
+                              {"size", {.right = true, .drop = 1}},
+                              {"keys", {.right = true, .drop = 2}},
+                              {"comparisons", {.right = true, .drop = 3}},
+                              {"bytes read", kNumberColumn},
+                              {"time"}});
+  // `used`: null for a read of FileReads::others. `read`: null if nothing was read.
+  const auto add = [&](const std::string& what, uint64_t offset, uint64_t size, const Touched* used,
+                       const ObservedRead* read) {
+    if (read != nullptr) {
+      reads.push_back({{"what", what},
+                       {"offset", JsonInteger(read->offset)},
+                       {"size", JsonInteger(read->size_bytes)},
+                       {"nanoseconds", read->time.count()}});
+    }
+    if (common.json && used == nullptr) return;
+    Record& record = touched.Add();
+    record.AddBytes("what", what);
+    record.Add("offset", offset);
+    record.Add("size", size);
+    if (used != nullptr && used->keys > 0) {
+      record.Add("keys", used->keys);
+      record.Add("comparisons", used->comparisons());
+    } else {
+      for (const char* name : {"keys", "comparisons"}) record.AddText(name, "");
+    }
+    record.Add("bytes_read", read == nullptr ? 0 : read->size_bytes);
+    record.AddText("time", read == nullptr ? "" : TimeText(read->time));
+  };
+  for (const ObservedRead* read : file.others) {
+    add(NameOf(*read, file.size_bytes), read->offset, read->size_bytes, nullptr, read);
+  }
+  for (const Touched& each : file.touched) {
+    add(each.what, each.pointer.offset, each.pointer.size, &each, file.ReadFor(each));
+  }
   const std::string column =
       file.column.empty() ? "" : absl::StrCat(", column ", Printable(file.column));
-  absl::StrAppend(&out, "\n",
-                  ShortenedForOutput(Printable(file.path) + column, 0, /*keep_end=*/true), "\n");
-  std::vector<std::vector<std::string>> lines = {
-      {"", "offset", "size", "keys", "comparisons", "bytes read", "time"}};
-  for (const ObservedRead* read : file.others) {
-    lines.push_back({NameOf(*read, file.size_bytes), std::to_string(read->offset),
-                     std::to_string(read->size_bytes), "", "", std::to_string(read->size_bytes),
-                     TimeText(read->time)});
-  }
-  for (const Touched& touched : file.touched) {
-    const ObservedRead* const read = file.ReadFor(touched);
-    lines.push_back({touched.what, std::to_string(touched.pointer.offset),
-                     std::to_string(touched.pointer.size),
-                     touched.keys == 0 ? "" : std::to_string(touched.keys),
-                     touched.keys == 0 ? "" : std::to_string(touched.comparisons()),
-                     std::to_string(read == nullptr ? 0 : read->size_bytes),
-                     read == nullptr ? "" : TimeText(read->time)});
-  }
-  const TextColumn number = {.right = true};
-  out += AlignText(lines,
-                   {{.shorten = 1, .least = 24},
-                    number,
-                    {.right = true, .drop = 1},
-                    {.right = true, .drop = 2},
-                    {.right = true, .drop = 3},
-                    number,
-                    TextColumn()},
-                   OutputWidth());
-}
-
-Json ToJson(const FileReads& file) {
-  Json json = {{"path", JsonBytes(file.path)}};
-  if (!file.column.empty()) json["column"] = JsonBytes(file.column);
-  json["size"] = JsonInteger(file.size_bytes);
-  Json& reads = json["reads"] = Json::array();
-  const auto add_read = [&](const std::string& what, const ObservedRead& read) {
-    reads.push_back({{"what", what},
-                     {"offset", JsonInteger(read.offset)},
-                     {"size", JsonInteger(read.size_bytes)},
-                     {"nanoseconds", read.time.count()}});
-  };
-  for (const ObservedRead* read : file.others) add_read(NameOf(*read, file.size_bytes), *read);
-  Json touched_list = Json::array();
-  for (const Touched& touched : file.touched) {
-    Json item = {{"what", touched.what},
-                 {"offset", JsonInteger(touched.pointer.offset)},
-                 {"size", touched.pointer.size}};
-    if (touched.keys > 0) {
-      item["keys"] = touched.keys;
-      item["comparisons"] = touched.comparisons();
-    }
-    const ObservedRead* const read = file.ReadFor(touched);
-    item["bytes_read"] = JsonInteger(read == nullptr ? 0 : read->size_bytes);
-    if (read != nullptr) add_read(touched.what, *read);
-    touched_list.push_back(std::move(item));
-  }
-  json["touched"] = std::move(touched_list);
-  json["index_nodes_read"] = JsonInteger(file.counters.index_nodes_read);
-  json["blocks_read"] = JsonInteger(file.counters.blocks_read);
-  json["blocks_cached"] = JsonInteger(file.counters.blocks_cached);
-  return json;
+  document.Append(absl::StrCat(
+      "\n", ShortenedForOutput(Printable(file.path) + column, 0, /*keep_end=*/true), "\n"));
+  document.AddJson("path", JsonBytes(file.path));
+  if (!file.column.empty()) document.AddJson("column", JsonBytes(file.column));
+  document.AddJson("size", JsonInteger(file.size_bytes));
+  document.AddJson("reads", reads);
+  document.AddTable("touched", touched);
+  document.AddJson("index_nodes_read", JsonInteger(file.counters.index_nodes_read));
+  document.AddJson("blocks_read", JsonInteger(file.counters.blocks_read));
+  document.AddJson("blocks_cached", JsonInteger(file.counters.blocks_cached));
+  return document;
 }
 
 }  // namespace
 
 void AddExplainOption(Command& command, bool& explain) {
   command.Add("--explain", &explain,
-              "Also print which index nodes and data blocks were used, and what was read. "
-              "Comparisons are computed, not counted: they are those of a binary search "
-              "among the keys of a node. Readers compare several keys at once. With "
-              "--json, a second line has the object explain");
+              "Also print which index nodes and data blocks were used for the row, and what was "
+              "read; for more rows than one, on standard error, only how much. Comparisons are "
+              "computed, not counted: they are those of a binary search among the keys of a node. "
+              "With --json, a second line has the object explain");
 }
 
 ReadObserver ReadLog::observer() {
@@ -307,11 +297,9 @@ absl::Status AppendExplanation(const Input& input, const CommonOptions& common, 
   Json files = Json::array();
   for (const ReadLog::File& file : log.files()) {
     CFILE_ASSIGN_OR_RETURN(const FileReads reads, ReadsOf(input, common, file, searched));
-    if (common.json) {
-      files.push_back(ToJson(reads));
-    } else {
-      AppendReadsText(reads, out);
-    }
+    const Document document = DocumentOf(reads, common);
+    files.push_back(document.json());
+    out += document.text();
   }
   if (!common.json) {
     out += '\n';

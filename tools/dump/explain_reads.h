@@ -40,7 +40,7 @@ class ReadLog {
   std::vector<File> files_;
 };
 
-// Adds --explain.
+// Adds --explain, for commands that print one row or more.
 void AddExplainOption(Command& command, bool& explain);
 
 // What a command searched.

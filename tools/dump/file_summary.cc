@@ -16,8 +16,7 @@ namespace cfile::tools {
 namespace {
 
 void AddMetadata(const std::string& name,
-                 const std::vector<std::pair<std::string, std::string>>& metadata,
-                 Document& facts) {
+                 const std::vector<std::pair<std::string, std::string>>& metadata, Record& facts) {
   Json list = Json::array();
   for (const auto& [key, value] : metadata) {
     list.push_back({{"key", JsonBytes(key)}, {"value", JsonBytes(value)}});
@@ -27,7 +26,7 @@ void AddMetadata(const std::string& name,
   facts.AddJson(name, list);
 }
 
-void AddTree(const std::string& name, const TreeTotals& tree, Document& facts) {
+void AddTree(const std::string& name, const TreeTotals& tree, Record& facts) {
   if (tree.nodes == 0) return facts.Add(name, nullptr, "none");
   facts.Add(name,
             {{"levels", tree.levels},
@@ -42,7 +41,7 @@ void AddTree(const std::string& name, const TreeTotals& tree, Document& facts) {
 
 // Adds the encoding and the codec that the footer names, and the blocks and bytes of each encoding.
 // The text shows the encoding of the footer only if the file has no blocks.
-void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Document& facts) {
+void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Record& facts) {
   const std::string encoding = EncodingName(info.encoding);
   facts.AddJson("encoding", encoding);
   if (blocks.blocks == 0) facts.AddText("encoding", encoding);
@@ -81,7 +80,7 @@ std::vector<std::string> FeaturesOf(const FileInfo& info) {
 }
 
 // Adds the statistics, if the file has any.
-absl::Status AddStatistics(const Reader& reader, Document& facts) {
+absl::Status AddStatistics(const Reader& reader, Record& facts) {
   const auto statistics = reader.Statistics();
   if (!statistics.ok()) return statistics.status();
   if (*statistics == nullptr) {
@@ -113,14 +112,8 @@ absl::Status AddStatistics(const Reader& reader, Document& facts) {
 
 }  // namespace
 
-ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, SummaryProgress& progress,
-                       Output& output) {
+absl::Status AddFileFacts(const Reader& reader, const BlockTotals& blocks, Record& facts) {
   const FileInfo& info = reader.info();
-  BlockTotals blocks;
-  progress.Begin(info.file_size_bytes);
-  progress.BeginFile(reader);
-  blocks.Add(reader);
-  progress.End();
   const TreeTotals positional = MeasureTree(reader, IndexKind::kPositional);
   const TreeTotals value = MeasureTree(reader, IndexKind::kValue);
   absl::Status status = blocks.status;
@@ -134,8 +127,6 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Summar
   const auto integer = [known](uint64_t count) { return known ? JsonInteger(count) : Json(); };
   const auto rounded = [known](double number) { return known ? Json(Rounded(number)) : Json(); };
   const std::vector<std::string> features = FeaturesOf(info);
-  Document facts(common, 18);
-  facts.AddPath("file", common.path);
   facts.Add("size", JsonInteger(info.file_size_bytes), Plural(info.file_size_bytes, "byte"));
   facts.Add("version", static_cast<uint64_t>(info.version));
   facts.Add("created_by", info.created_by.empty() ? Json(nullptr) : JsonBytes(info.created_by),
@@ -193,9 +184,22 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Summar
             features.empty() ? "none" : absl::StrJoin(features, ", "));
   AddMetadata("header_metadata", info.header_metadata, facts);
   AddMetadata("footer_metadata", info.footer_metadata, facts);
+  return status;
+}
+
+Outcome SummarizeFile(const CommonOptions& common, const Reader& reader, SummaryProgress& progress,
+                      Output& output) {
+  BlockTotals blocks;
+  progress.Begin(reader.info().file_size_bytes);
+  progress.BeginFile(reader);
+  blocks.Add(reader);
+  progress.End();
+  Document facts(common, 18);
+  facts.AddPath("file", common.path);
+  const absl::Status status = AddFileFacts(reader, blocks, facts);
   facts.AddError(status);
   facts.PrintTo(output);
-  return status.ok() ? output.Finish(kFine) : output.Fail(status);
+  return status;
 }
 
 }  // namespace cfile::tools

@@ -152,8 +152,7 @@ absl::StatusOr<std::string> RowAt(const Input& input, uint64_t ordinal, bool jso
   return text;
 }
 
-absl::StatusOr<ExitCode> PrintFound(const FindOptions& options, const CommonOptions& common,
-                                    Output& output) {
+Outcome PrintFound(const FindOptions& options, const CommonOptions& common, Output& output) {
   ReadLog log;
   // Also with --column and --part, the whole row of the table is printed.
   CommonOptions whole = common;
@@ -228,10 +227,7 @@ void AddFindCommand(Command& app, CommonOptions& common, Action& action) {
   AddExplainOption(command, options->explain);
   AddColumnOptions(command, common,
                    "The column of a table (default: the only one with a value index)", kRowsOfPart);
-  SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
-    const absl::StatusOr<ExitCode> found = PrintFound(*options, chosen, output);
-    return found.ok() ? output.Finish(*found) : output.Fail(found.status());
-  });
+  SetAction(command, action, With(options, PrintFound));
 }
 
 }  // namespace cfile::tools

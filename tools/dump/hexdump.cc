@@ -174,21 +174,21 @@ class Printer {
 
 // Prints the header and the footer of a file that cannot be opened, if they can be read, and then
 // the error `status`.
-ExitCode PrintEnds(const HexdumpOptions& options, const CommonOptions& common,
-                   const absl::Status& status, Output& output) {
+Outcome PrintEnds(const HexdumpOptions& options, const CommonOptions& common,
+                  const absl::Status& status, Output& output) {
   const auto source = OpenSourceAt(common.path);
-  if (!source.ok() || options.block) return output.Fail(status);
+  if (!source.ok() || options.block) return status;
   const auto regions = DescribeEnds(**source, OptionsOf(common), options.max_fields);
   // `status` says more than the error of DescribeEnds: what is damaged, and how to salvage values.
-  if (!regions.ok()) return output.Fail(status);
+  if (!regions.ok()) return status;
   Printer printer(options, common.json, (*source)->size(), std::nullopt, output);
   for (const RegionDetails& details : *regions) {
-    if (!printer.Print(details)) return output.Finish(kFine);
+    if (!printer.Print(details)) return kFine;
   }
-  return output.Fail(status);
+  return status;
 }
 
-ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common, Output& output) {
+Outcome PrintHexdump(const HexdumpOptions& options, const CommonOptions& common, Output& output) {
   auto reader = OpenFileAt(common.path, OptionsOf(common));
   absl::Status status = reader.status();
   if (absl::IsDataLoss(status)) {
@@ -199,7 +199,7 @@ ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common
     reader = OpenFileAt(common.path, OptionsOf(ignoring));
     if (!reader.ok()) return PrintEnds(options, common, status, output);
   }
-  if (!reader.ok()) return output.Fail(status);
+  if (!reader.ok()) return status;
   const FileLayout layout = ListRegions(*reader);
   Printer printer(options, common.json, reader->info().file_size_bytes, reader->type(), output);
   bool found = false;
@@ -216,7 +216,7 @@ ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common
     RegionDetails unknown{.region = region};
     unknown.stored_fields.push_back(
         {.size = static_cast<size_t>(region.size_bytes), .name = "unknown bytes"});
-    if (!printer.Print(details.ok() ? *details : unknown)) return output.Finish(kFine);
+    if (!printer.Print(details.ok() ? *details : unknown)) return kFine;
   }
   if (options.block && !found) {
     status.Update(absl::InvalidArgumentError(
@@ -224,7 +224,7 @@ ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common
                      Plural(num_blocks, "block"), ", counted from 0")));
   }
   for (const Damage& damage : layout.damages) status.Update(damage.status);
-  return status.ok() ? output.Finish(kFine) : output.Fail(status);
+  return status;
 }
 
 }  // namespace
@@ -268,9 +268,7 @@ void AddHexdumpCommand(Command& app, CommonOptions& common, Action& action) {
       "--header", "--block", "--bytes", "--fields"};
   command.aliases = {{.word = "header", .options = {"--header"}},
                      {.word = "footer", .options = {"--footer"}}};
-  const Action dump = OnFile([options](const CommonOptions& chosen, Output& output) {
-    return PrintHexdump(*options, chosen, output);
-  });
+  const Action dump = OnFile(With(options, PrintHexdump));
   const Action metadata = OnEachFile([options](const CommonOptions& chosen, Output& output) {
     return PrintMetadata(options->header, chosen, output);
   });

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "cfile/types.h"
 #include "tools/dump/document.h"
 #include "tools/location.h"
@@ -133,20 +134,19 @@ absl::Status PrintTree(const Reader& reader, IndexKind kind, bool json, List& li
   });
 }
 
-ExitCode PrintIndex(const IndexOptions& options, const CommonOptions& common, Output& output) {
-  const auto reader = OpenFileAt(common.path, OptionsOf(common));
-  if (!reader.ok()) return output.Fail(reader.status());
+Outcome PrintIndex(const IndexOptions& options, const CommonOptions& common, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto reader, OpenFileAt(common.path, OptionsOf(common)));
   List list(Document(common), "nodes", {}, output);
 
   // Without options both indexes are printed. If one index is damaged, the other index is printed
   // nevertheless.
   absl::Status status;
   if (options.positional || !options.value)
-    status.Update(PrintTree(*reader, IndexKind::kPositional, common.json, list, output));
+    status.Update(PrintTree(reader, IndexKind::kPositional, common.json, list, output));
   if (options.value || !options.positional)
-    status.Update(PrintTree(*reader, IndexKind::kValue, common.json, list, output));
+    status.Update(PrintTree(reader, IndexKind::kValue, common.json, list, output));
   list.Finish(status);
-  return status.ok() ? output.Finish(kFine) : output.Fail(status);
+  return status;
 }
 
 }  // namespace
@@ -165,9 +165,7 @@ void AddIndexCommand(Command& app, CommonOptions& common, Action& action) {
   auto options = std::make_shared<IndexOptions>();
   command.Add("--positional", &options->positional, "Only the index by ordinal");
   command.Add("--value", &options->value, "Only the index by value");
-  SetAction(command, action, OnEachFile([options](const CommonOptions& chosen, Output& output) {
-              return PrintIndex(*options, chosen, output);
-            }));
+  SetAction(command, action, OnEachFile(With(options, PrintIndex)));
 }
 
 }  // namespace cfile::tools

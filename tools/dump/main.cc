@@ -154,7 +154,7 @@ int Run(int argc, char** argv) {
     return is_diff ? TroubleOfDiff(code) : code;
   }
   if (!files.empty()) common.path = files[0];
-  return action(common, output);
+  return output.Finish(action(common, output));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "cfile/status.h"
 #include "tools/dump/dump.h"
 #include "tools/encoding_reason.h"
 #include "tools/location.h"
@@ -88,10 +89,9 @@ std::string Explained(const std::string& text, const std::string& choice) {
 
 }  // namespace
 
-ExitCode PrintMetadata(bool header, const CommonOptions& common, Output& output) {
-  const auto reader = OpenFileAt(common.path, OptionsOf(common));
-  if (!reader.ok()) return output.Fail(reader.status());
-  const FileInfo& info = reader->info();
+Outcome PrintMetadata(bool header, const CommonOptions& common, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto reader, OpenFileAt(common.path, OptionsOf(common)));
+  const FileInfo& info = reader.info();
   const uint64_t size = header ? info.header_size_bytes : info.footer_size_bytes;
   const uint64_t offset = header ? 0 : info.file_size_bytes - size;
   const MetadataText described = DescribeMetadata(info);
@@ -110,7 +110,7 @@ ExitCode PrintMetadata(bool header, const CommonOptions& common, Output& output)
                     Explained(header ? described.header_text : described.footer_text,
                               choice ? ChoiceText(*choice, info.compression) : ""));
   }
-  return output.Finish(kFine);
+  return kFine;
 }
 
 }  // namespace cfile::tools

@@ -268,8 +268,7 @@ absl::StatusOr<uint64_t> ToText(const Input& input, const Format& format, char d
   return lost_rows;
 }
 
-absl::StatusOr<ExitCode> Write(const RowsOptions& options, const CommonOptions& common,
-                               Output& output) {
+Outcome PrintRows(const RowsOptions& options, const CommonOptions& common, Output& output) {
   CFILE_ASSIGN_OR_RETURN(const Format format, ChooseFormat(options, common.json));
   CFILE_RETURN_IF_ERROR(CheckOptions(format, options));
   char delimiter = format.delimiter;
@@ -316,14 +315,6 @@ absl::StatusOr<ExitCode> Write(const RowsOptions& options, const CommonOptions& 
   if (lost_rows == 0) return kFine;
   Warn(kToolName, absl::StrCat(Plural(lost_rows, "row"), " with damaged values left out"));
   return kDamaged;
-}
-
-ExitCode RunRows(const RowsOptions& options, const CommonOptions& common, Output& output) {
-  const absl::StatusOr<ExitCode> done = Write(options, common, output);
-  if (done.ok()) return output.Finish(*done);
-  const ExitCode code = output.Fail(done.status());
-  if (absl::IsCancelled(done.status())) EndByCaughtSignal();
-  return code;
 }
 
 }  // namespace
@@ -422,9 +413,7 @@ void AddRowsCommand(Command& app, CommonOptions& common, Action& action) {
       "--skip-damaged", &options->skip_damaged,
       "Go on behind blocks with damaged values, and print which rows are left out; the exit "
       "code is 2");
-  command.Add("--explain", &options->explain,
-              "Say how many bytes and blocks were read: on standard error, or with --row in detail "
-              "behind the row");
+  AddExplainOption(command, options->explain);
   command.Add("--threads NUMBER", &options->num_threads,
               "Threads that format rows (default: one per core)", NumberIn(1, kMaxThreads));
   options->num_threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
@@ -444,9 +433,7 @@ void AddRowsCommand(Command& app, CommonOptions& common, Action& action) {
   command.Add("--print-import-options", &options->print_import_options,
               "Print the options for cfile-import instead, quoted for a shell");
   command.Add("--schema", &options->schema, "See summary --schema").group = "";
-  SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
-    return RunRows(*options, chosen, output);
-  });
+  SetAction(command, action, With(options, PrintRows));
 }
 
 }  // namespace cfile::tools

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/dump/document.h"
 #include "tools/location.h"
 #include "tools/value_text.h"
@@ -41,37 +42,33 @@ absl::StatusOr<bool> MightContain(const Reader& reader, const FileStatistics& st
   });
 }
 
-ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOptions& common,
-                         Output& output) {
-  const auto reader = OpenFileAt(common.path, OptionsOf(common));
-  if (!reader.ok()) return output.Fail(reader.status());
-  const auto read = reader->Statistics();
-  if (!read.ok()) return output.Fail(read.status());
-  if (*read == nullptr && reader->info().statistics) {
-    return output.Fail(absl::OutOfRangeError(
-        absl::StrCat(common.path, ": the statistics of ", reader->info().statistics->size,
+Outcome PrintStatistics(const std::optional<std::string>& probe, const CommonOptions& common,
+                        Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto reader, OpenFileAt(common.path, OptionsOf(common)));
+  CFILE_ASSIGN_OR_RETURN(const auto read, reader.Statistics());
+  if (read == nullptr && reader.info().statistics) {
+    return absl::OutOfRangeError(
+        absl::StrCat(common.path, ": the statistics of ", reader.info().statistics->size,
                      " bytes are above the limit of ", common.max_bloom_filter_bytes,
-                     ": raise max_bloom_filter_bytes")));
+                     ": raise max_bloom_filter_bytes"));
   }
   Document document(common);
   if (probe) {
-    if (*read == nullptr || (*read)->bloom_filter.empty()) {
-      return output.Fail(
-          absl::FailedPreconditionError(common.path + ": the file has no Bloom filter"));
+    if (read == nullptr || (read)->bloom_filter.empty()) {
+      return absl::FailedPreconditionError(common.path + ": the file has no Bloom filter");
     }
-    const auto found = MightContain(*reader, **read, *probe);
-    if (!found.ok()) return output.Fail(found.status());
+    CFILE_ASSIGN_OR_RETURN(const auto found, MightContain(reader, *read, *probe));
     document.AddJson("value", JsonBytes(*probe));
-    document.AddJson("may_be_present", *found);
-    document.Append(*found ? "the Bloom filter says: may be present\n"
-                           : "the Bloom filter says: not present\n");
-  } else if (*read == nullptr) {
+    document.AddJson("may_be_present", found);
+    document.Append(found ? "the Bloom filter says: may be present\n"
+                          : "the Bloom filter says: not present\n");
+  } else if (read == nullptr) {
     document.AddJson("file", nullptr);
     document.Append("no statistics\n");
   } else {
-    const FileStatistics& statistics = **read;
+    const FileStatistics& statistics = *read;
     const auto record = [&](const std::string& name, const BlockStatistics& of) {
-      return RecordOf(name, reader->type(), of, common.json);
+      return RecordOf(name, reader.type(), of, common.json);
     };
     const Record file = record("file", statistics.file);
     document.AddJson("file", file.json());
@@ -88,10 +85,10 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
       list.Add(record(std::to_string(i), statistics.blocks[i]));
     }
     list.Finish(absl::OkStatus());
-    return output.Finish(kFine);
+    return kFine;
   }
   document.PrintTo(output);
-  return output.Finish(kFine);
+  return kFine;
 }
 
 }  // namespace

@@ -58,27 +58,24 @@ absl::StatusOr<std::string> SchemaText(const Input& input, const std::string& pa
   return TerminalSafeLines(reader.schema().ToString());
 }
 
-ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output) {
+Outcome PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output) {
   if (options.schema) {
-    const auto input = OpenInput(common);
-    const auto text = input.ok() ? SchemaText(*input, common.path) : input.status();
-    if (!text.ok()) return output.Fail(text.status());
-    output.text = *text;
-    return output.Finish(kFine);
+    CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common));
+    CFILE_ASSIGN_OR_RETURN(output.text, SchemaText(input, common.path));
+    return kFine;
   }
   SummaryProgress progress;
   if (!common.column.empty()) {
-    const auto file = [&progress](const CommonOptions& chosen, Output& to) {
-      const auto reader = OpenFileAt(chosen.path, OptionsOf(chosen), progress.observer());
-      return reader.ok() ? SummarizeFile(chosen, *reader, progress, to) : to.Fail(reader.status());
-    };
-    return OnEachFile(file)(common, output);
+    return OnEachFile([&progress](const CommonOptions& chosen, Output& to) -> Outcome {
+      CFILE_ASSIGN_OR_RETURN(const Reader reader,
+                             OpenFileAt(chosen.path, OptionsOf(chosen), progress.observer()));
+      return SummarizeFile(chosen, reader, progress, to);
+    })(common, output);
   }
-  const auto input = OpenInput(common, progress.observer());
-  if (!input.ok()) return output.Fail(input.status());
-  return input->file
-             ? SummarizeFile(common, *input->file, progress, output)
-             : SummarizeTable(common, *input->table, options.order == "size", progress, output);
+  CFILE_ASSIGN_OR_RETURN(const auto input, OpenInput(common, progress.observer()));
+  return input.file
+             ? SummarizeFile(common, *input.file, progress, output)
+             : SummarizeTable(common, *input.table, options.order == "size", progress, output);
 }
 
 void AddSummaryOptions(Command& command, SummaryOptions& options) {
@@ -107,9 +104,7 @@ void AddSummaryCommand(Command& app, CommonOptions& common, Action& action) {
   AddColumnOptions(command, common, kOneColumn, kAllParts);
   const auto options = std::make_shared<SummaryOptions>();
   AddSummaryOptions(command, *options);
-  SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
-    return PrintSummary(*options, chosen, output);
-  });
+  SetAction(command, action, With(options, PrintSummary));
 }
 
 }  // namespace cfile::tools

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "cfile/status.h"
 #include "tools/dump/document.h"
 #include "tools/dump/totals.h"
 #include "tools/utf8.h"
@@ -151,8 +152,8 @@ void AddColumn(const ColumnSchema& schema, const ColumnTotals& totals, const Who
 
 }  // namespace
 
-ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, bool by_size,
-                        SummaryProgress& progress, Output& output) {
+Outcome SummarizeTable(const CommonOptions& common, const TableReader& table, bool by_size,
+                       SummaryProgress& progress, Output& output) {
   std::vector<ColumnSchema> schema = table.schema().columns;
   const std::optional<size_t> key_index = table.schema().key_index();
   if (key_index) schema.push_back({.name = kKeyIndexName, .type = ColumnType::Binary()});
@@ -212,11 +213,10 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
   if (common.json) {
     Json& parts = document.json()["parts"] = Json::array();
     for (size_t part = 0; part < table.num_parts(); ++part) {
-      const absl::StatusOr<PartInfo> info = table.part(part);
-      if (!info.ok()) return output.Fail(info.status());
-      parts.push_back({{"name", JsonBytes(info->name)},
-                       {"first_ordinal", JsonInteger(info->first_ordinal)},
-                       {"rows", JsonInteger(info->num_rows)}});
+      CFILE_ASSIGN_OR_RETURN(const auto info, table.part(part));
+      parts.push_back({{"name", JsonBytes(info.name)},
+                       {"first_ordinal", JsonInteger(info.first_ordinal)},
+                       {"rows", JsonInteger(info.num_rows)}});
     }
   } else {
     Record& total = columns.Add();
@@ -236,7 +236,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
   if (key_index) document.AddJson("key_index", of_key_index.json());
   document.AddError(status);
   document.PrintTo(output);
-  return status.ok() ? output.Finish(kFine) : output.Fail(status);
+  return status;
 }
 
 }  // namespace cfile::tools

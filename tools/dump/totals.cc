@@ -55,10 +55,21 @@ bool BlockTotals::ReadsTwice(const Reader& reader) {
   return VisitType(type, []<typename T>(std::type_identity<T>) { return kIsBytes<T>; });
 }
 
-void BlockTotals::Add(const Reader& reader) {
+void BlockTotals::Add(const BlockTotals& other) {
+  blocks += other.blocks;
+  nulls += other.nulls;
+  entries += other.entries;
+  stored_bytes += other.stored_bytes;
+  encoded_bytes += other.encoded_bytes;
+  decoded_bytes += other.decoded_bytes;
+  AddTo(encodings, other.encodings);
+  status.Update(other.status);
+}
+
+void BlockTotals::Add(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit) {
   const uint64_t nulls_before = nulls, entries_before = entries;
-  AddBlocks(reader);
-  if (!status.ok() || reader.info().holds_bloom_filters()) return;
+  const bool all = AddBlocks(reader, visit);
+  if (!all || !status.ok() || reader.info().holds_bloom_filters()) return;
   const uint64_t of_file =
       reader.info().has_levels() ? entries - entries_before : reader.num_rows();
   const auto decoded = DecodedBytes(reader, of_file - (nulls - nulls_before));
@@ -66,16 +77,19 @@ void BlockTotals::Add(const Reader& reader) {
   decoded_bytes += decoded.value_or(0);
 }
 
-void BlockTotals::AddBlocks(const Reader& reader) {
+// Returns false if `visit` did.
+bool BlockTotals::AddBlocks(const Reader& reader,
+                            const std::function<bool(const BlockInfo&)>& visit) {
   const FileInfo& info = reader.info();
-  if (!IndexKnowsAll(info)) {
+  bool more = true;
+  if (visit || !IndexKnowsAll(info)) {
     status.Update(VisitBlocks(reader, [&](const BlockInfo& block) {
       AddBlock(block.encoding, block.stored_size_bytes, block.encoded_size_bytes, block.compressed);
       nulls += block.null_count;
       entries += block.num_entries;
-      return true;
+      return more = !visit || visit(block);
     }));
-    return;
+    return more;
   }
   status.Update(VisitIndex(reader, IndexKind::kPositional, [&](const IndexNodeInfo& node) {
     if (!node.leaf) return true;
@@ -85,6 +99,7 @@ void BlockTotals::AddBlocks(const Reader& reader) {
     }
     return true;
   }));
+  return true;
 }
 
 void BlockTotals::AddBlock(Encoding encoding, uint64_t stored, uint64_t encoded, bool compressed) {
@@ -152,6 +167,15 @@ EncodingTotals& TotalsOf(Encoding encoding, std::vector<EncodingTotals>& list) {
     return each.encoding == encoding;
   });
   return found != list.end() ? *found : list.emplace_back(EncodingTotals{.encoding = encoding});
+}
+
+void AddTo(std::vector<EncodingTotals>& sums, const std::vector<EncodingTotals>& added) {
+  for (const EncodingTotals& each : added) {
+    EncodingTotals& sum = TotalsOf(each.encoding, sums);
+    sum.blocks += each.blocks;
+    sum.compressed_blocks += each.compressed_blocks;
+    sum.stored_bytes += each.stored_bytes;
+  }
 }
 
 uint64_t BytesOf(const TableReader& table) {

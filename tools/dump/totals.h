@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +28,10 @@ struct BlockTotals {
   absl::Status status;                    // the first error
 
   // Adds the data blocks of a file. Reads all values if these are strings without a fixed length.
-  void Add(const Reader& reader);
+  // `visit`: see VisitBlocks; nothing more is added after it has returned false.
+  void Add(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit = nullptr);
+  // Adds the totals of other files.
+  void Add(const BlockTotals& other);
   std::vector<std::string> EncodingNames() const;
   // The number of compressed blocks, of all encodings.
   uint64_t compressed_blocks() const;
@@ -35,7 +39,7 @@ struct BlockTotals {
   static bool ReadsTwice(const Reader& reader);
 
  private:
-  void AddBlocks(const Reader& reader);
+  bool AddBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit);
   void AddBlock(Encoding encoding, uint64_t stored, uint64_t encoded, bool compressed);
 };
 
@@ -64,6 +68,9 @@ struct ColumnBounds {
 
 // Returns the totals of `encoding` in `list`. If `list` has none, adds totals that are 0.
 EncodingTotals& TotalsOf(Encoding encoding, std::vector<EncodingTotals>& list);
+
+// Adds the totals of each encoding in `added` to those in `sums`.
+void AddTo(std::vector<EncodingTotals>& sums, const std::vector<EncodingTotals>& added);
 
 // The total size of all files of a table; 0 if the size is not known.
 uint64_t BytesOf(const TableReader& table);

@@ -231,7 +231,7 @@ absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& com
   return chosen;
 }
 
-ExitCode VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
+Outcome VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
   output.IgnoreClosedPipe();
   Progress progress(isatty(STDERR_FILENO) != 0);
   uint64_t bytes_read = 0;
@@ -253,27 +253,26 @@ ExitCode VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
     // A path that cannot be read, or that is no CFile, is an error of the command line, not a
     // finding.
     const ExitCode code = ExitCodeOf(input.status());
-    if (code == kIoError || code == kUsage) return output.Fail(input.status());
+    if (code == kIoError || code == kUsage) return input.status();
     VerifyReport report;
     report.Add({.status = input.status()});
     printer.Add(common.path, report, 0);
   } else if (input->file) {
-    if (absl::Status status = CheckNoColumn(common); !status.ok()) return output.Fail(status);
+    CFILE_RETURN_IF_ERROR(CheckNoColumn(common));
     const uint64_t size = SizeOf(*input->file);
     progress.Begin("verifying", size);
     printer.Add(common.path, Verify(*input->file), size);
   } else {
     const TableReader& table = *input->table;
-    const auto chosen = Choose(table, common);
-    if (!chosen.ok()) return output.Fail(chosen.status());
+    CFILE_ASSIGN_OR_RETURN(const auto chosen, Choose(table, common));
     const bool all = common.column.empty() && common.part.empty();
     progress.Begin("verifying", all ? BytesOf(table) : 0);
-    for (const size_t part : chosen->parts) {
-      for (const size_t column : chosen->columns) {
+    for (const size_t part : chosen.parts) {
+      for (const size_t column : chosen.columns) {
         const auto file = table.part_file(part, column);
         if (!file.ok()) {
           progress.End();
-          return output.Fail(file.status());
+          return file.status();
         }
         if (file->empty()) continue;  // the part is older than the column
         const std::filesystem::path path = std::filesystem::path(common.path) / *file;
@@ -316,9 +315,7 @@ void AddVerifyCommand(Command& app, CommonOptions& common, Action& action) {
   AddColumnOptions(command, common, "Only the files of this column of a table", kAllParts);
   auto quiet = std::make_shared<bool>(false);
   command.Add("--quiet", quiet.get(), "Print only the findings").excludes = {"--json"};
-  SetAction(command, action, [quiet](const CommonOptions& chosen, Output& output) {
-    return VerifyInput(*quiet, chosen, output);
-  });
+  SetAction(command, action, With(quiet, VerifyInput));
 }
 
 }  // namespace cfile::tools

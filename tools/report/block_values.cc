@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "cfile/levels.h"
+#include "tools/dump/bounds.h"
 #include "tools/dump/column_text.h"
-#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
@@ -17,8 +17,7 @@ template <typename T>
 std::string ValueInLine(const ColumnType& type, const T& value) {
   std::string text;
   AppendValue<T>(type, value, Form::kText, text);
-  const std::string_view shown = CutText(text, kValueBytes);
-  return std::string(shown) + (shown.size() < text.size() ? "..." : "");
+  return CutInLine(text, kValueBytes);
 }
 
 // The texts of at most `max_values` values, from row `first_row` on. Empty: the values cannot be

@@ -10,13 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "tools/dump/bounds.h"
-#include "tools/dump/totals.h"
-#include "tools/encoding_reason.h"
+#include "tools/dump/summary.h"
 #include "tools/progress.h"
 #include "tools/report/block_values.h"
 #include "tools/report/value_scale.h"
@@ -41,29 +39,22 @@ using Blocks = std::unordered_map<uint64_t, Block>;  // by offset
 
 bool IsDataBlock(const FileRegion& region) { return region.kind == RegionKind::kDataBlock; }
 
-// Reads the data blocks, and adds them to `sums`. VisitBlocks stops at a damaged block. The blocks
-// that are left are described one by one, if they are among the first `max_regions` regions.
+// Reads the data blocks, and adds them to `totals`. Adding stops at a damaged block. The blocks that
+// are left are described one by one, if they are among the first `max_regions` regions.
 absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRegion>& regions,
                                   size_t max_regions,
                                   const std::function<absl::Status(uint64_t)>& progress,
-                                  BlockSums& sums) {
+                                  BlockTotals& totals) {
   Blocks blocks;
   absl::Status cancelled;
-  const absl::Status status = VisitBlocks(reader, [&](const BlockInfo& block) {
-    sums.Add({.blocks = 1,
-              .compressed_blocks = block.compressed ? 1u : 0,
-              .nulls = block.null_count,
-              .stored_bytes = block.stored_size_bytes,
-              .encoded_bytes = block.encoded_size_bytes,
-              .encodings = {EncodingName(block.encoding)}});
+  totals.Add(reader, [&](const BlockInfo& block) {
     blocks[block.pointer.offset] = {block.encoding, block.compressed,  block.encoded_size_bytes,
                                     block.num_rows, block.num_entries, block.null_count};
     cancelled = progress(block.pointer.size);
     return cancelled.ok();
   });
   CFILE_RETURN_IF_ERROR(cancelled);
-  if (status.ok()) return blocks;
-  sums.complete = false;
+  if (totals.status.ok()) return blocks;
   for (size_t i = 0; i < std::min(max_regions, regions.size()); ++i) {
     if (!IsDataBlock(regions[i]) || blocks.contains(regions[i].offset)) continue;
     CFILE_RETURN_IF_ERROR(progress(regions[i].size_bytes));
@@ -73,10 +64,6 @@ absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRe
                                  std::nullopt,      std::nullopt,        std::nullopt};
   }
   return blocks;
-}
-
-std::string BytesText(uint64_t bytes) {
-  return WithCommas(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
 Json BlockJson(const Block& block) {
@@ -165,100 +152,42 @@ Json KeyJson(const ColumnType& type, IndexKind kind, const IndexEntryInfo& entry
   return BoundInLine(texts.min ? texts.min : "0x" + Hex(entry.key), kBoundBytes);
 }
 
-// Describes the index, and adds its size to `facts`. Returns null if the file has no such index.
-Json IndexJson(const Reader& reader, IndexKind kind, size_t max_entries, Json& facts) {
-  const bool positional = kind == IndexKind::kPositional;
-  const char* const name = positional ? "positional index" : "value index";
+// Describes the index. Returns null if the file has no such index.
+Json IndexJson(const Reader& reader, IndexKind kind, size_t max_entries) {
   const FileInfo& info = reader.info();
-  if (!(positional ? info.positional_index_root : info.value_index_root)) {
-    facts.push_back(Json::array({name, "none"}));
-    return nullptr;
-  }
+  const bool positional = kind == IndexKind::kPositional;
+  if (!(positional ? info.positional_index_root : info.value_index_root)) return nullptr;
   Json nodes = Json::array();
-  uint64_t levels = 0, num_nodes = 0, bytes = 0;
   size_t entries = 0;
   const absl::Status status = VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {
-    levels = std::max<uint64_t>(levels, node.depth + 1);
-    ++num_nodes;
-    bytes += node.pointer.size;
     Json list = Json::array();
     for (const IndexEntryInfo& entry : node.entries) {
-      if (++entries > max_entries) break;
+      if (++entries > max_entries) return false;
       list.push_back(
           Json::array({KeyJson(info.type, kind, entry), JsonInteger(entry.pointer.offset)}));
     }
-    if (entries <= max_entries) {
-      Json json = {{"depth", node.depth}, {"leaf", node.leaf}};
-      json.update(JsonPointer(node.pointer));
-      json["entries"] = std::move(list);
-      nodes.push_back(std::move(json));
-    }
+    Json json = {{"depth", node.depth}, {"leaf", node.leaf}};
+    json.update(JsonPointer(node.pointer));
+    json["entries"] = std::move(list);
+    nodes.push_back(std::move(json));
     return true;
   });
-  facts.push_back(Json::array(
-      {name, absl::StrCat(Plural(levels, "level"), ", ", Plural(num_nodes, "node"), ", ",
-                          BytesText(bytes), status.ok() ? "" : " (incomplete)")}));
   return {{"nodes", std::move(nodes)}, {"complete", status.ok() && entries <= max_entries}};
 }
 
-// Begins the list of facts about the file.
-Json FactsJson(const FileInfo& info, const FileStatistics& statistics, const BlockSums& sums) {
-  Json facts = Json::array();
-  const auto add = [&](const std::string& name, const std::string& text) {
-    facts.push_back(Json::array({name, text}));
-  };
-  add("type", Printable(info.type.ToString()));
-  add("rows", WithCommas(info.num_rows));
-  if (info.has_levels()) {
-    add("levels", absl::StrCat("repetition to ", info.levels.max_repetition, ", definition to ",
-                               info.levels.max_definition));
+// Collects facts as pairs of a name and a text.
+class PageFacts final : public Record {
+ public:
+  PageFacts() : Record(/*json=*/false) {}
+  void AddText(std::string_view name, const std::string& text) override {
+    constexpr size_t kMaxBytes = 2000;
+    pairs.push_back(Json::array(
+        {absl::StrReplaceAll(std::string(name), {{"_", " "}}), CutInLine(text, kMaxBytes)}));
   }
-  const char* const at_least = sums.complete ? "" : "at least ";
-  add(info.has_levels() ? "entries without a value" : "nulls",
-      absl::StrCat(at_least, WithCommas(sums.nulls)));
-  const BoundTexts bounds = TextOfBounds(info.type, statistics.file);
-  if (bounds.min) add("minimum", BoundInLine(bounds.min, kBoundBytes));
-  if (bounds.max) add("maximum", BoundInLine(bounds.max, kBoundBytes));
-  add("size", BytesText(info.file_size_bytes));
-  add("data blocks",
-      absl::StrCat(at_least, WithCommas(sums.blocks), ", ", BytesText(sums.stored_bytes)));
-  add("before compression", absl::StrFormat("%s, ratio %.2f", BytesText(sums.encoded_bytes),
-                                            Ratio(sums.encoded_bytes, sums.stored_bytes)));
-  if (info.num_rows > 0 && sums.complete) {
-    add("bits per row", absl::StrFormat("%.2f", BitsPerValue(sums.stored_bytes, info.num_rows)));
-  }
-  add("codec",
-      absl::StrCat(CompressionName(info.compression), ", in ", WithCommas(sums.compressed_blocks),
-                   " of ", Plural(sums.blocks, "block")));
-  if (const auto& choice = info.choice) {
-    add("automatic choice",
-        absl::StrCat("goal ", GoalName(choice->goal), ": ", ChoiceText(*choice, info.compression)));
-  }
-  add("format version", absl::StrCat(static_cast<uint64_t>(info.version)));
-  add("created by", info.created_by.empty() ? "not recorded" : Printable(info.created_by));
-  add("checksums", info.has_checksums() ? "yes" : "no");
-  for (const auto* list : {&info.header_metadata, &info.footer_metadata}) {
-    for (const auto& [key, value] : *list) {
-      constexpr size_t kMaxBytes = 1000;
-      add((list == &info.header_metadata ? "header metadata " : "footer metadata ") +
-              BoundInLine(key, kMaxBytes),
-          BoundInLine(value, kMaxBytes));
-    }
-  }
-  return facts;
-}
+  Json pairs = Json::array();
+};
 
 }  // namespace
-
-void BlockSums::Add(const BlockSums& other) {
-  complete = complete && other.complete;
-  blocks += other.blocks;
-  compressed_blocks += other.compressed_blocks;
-  nulls += other.nulls;
-  stored_bytes += other.stored_bytes;
-  encoded_bytes += other.encoded_bytes;
-  encodings.insert(other.encodings.begin(), other.encodings.end());
-}
 
 absl::StatusOr<FileDescription> DescribeFile(
     const Reader& reader, const PageShare& share,
@@ -267,18 +196,17 @@ absl::StatusOr<FileDescription> DescribeFile(
   const FileInfo& info = reader.info();
   const std::vector<FileRegion> regions = ListRegions(reader).regions;
   CFILE_ASSIGN_OR_RETURN(const Blocks blocks,
-                         ReadBlocks(reader, regions, share.regions, progress, file.sums));
+                         ReadBlocks(reader, regions, share.regions, progress, file.totals));
   const auto read = reader.Statistics();
   const FileStatistics statistics = read.ok() && *read != nullptr ? **read : FileStatistics();
-  Json facts = FactsJson(info, statistics, file.sums);
-  Json positional = IndexJson(reader, IndexKind::kPositional, share.regions, facts);
-  Json value = IndexJson(reader, IndexKind::kValue, share.regions, facts);
+  PageFacts facts;
+  AddFileFacts(reader, file.totals, facts).IgnoreError();  // it is one of the findings
   file.json = {{"size", JsonInteger(info.file_size_bytes)},
                {"rows", JsonInteger(info.num_rows)},
-               {"facts", std::move(facts)},
+               {"facts", std::move(facts.pairs)},
                {"regions", RegionsJson(reader, regions, blocks, statistics, share)},
-               {"positional_index", std::move(positional)},
-               {"value_index", std::move(value)}};
+               {"positional_index", IndexJson(reader, IndexKind::kPositional, share.regions)},
+               {"value_index", IndexJson(reader, IndexKind::kValue, share.regions)}};
   return file;
 }
 

@@ -4,13 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <set>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/reader.h"
-#include "tools/dump/dump.h"
+#include "tools/dump/totals.h"
 
 namespace cfile::tools {
 
@@ -20,21 +19,6 @@ struct PageShare {
   size_t regions = 0;
   size_t values_per_block = 0;  // how many of the first values of each data block are shown
   size_t value_bytes = 0;       // the most bytes that the texts of all these values have
-};
-
-// The sums of the data blocks that could be read.
-struct BlockSums {
-  uint64_t blocks = 0;
-  uint64_t compressed_blocks = 0;
-  uint64_t nulls = 0;  // in a file with levels: entries without a value
-  uint64_t stored_bytes = 0;
-  uint64_t encoded_bytes = 0;
-  std::set<std::string> encodings;
-  // False if a block is damaged. Then this block, and the blocks after it in its file, are not
-  // counted.
-  bool complete = true;
-
-  void Add(const BlockSums& other);
 };
 
 struct FileDescription {
@@ -52,7 +36,7 @@ struct FileDescription {
   // "complete"}. A parent comes before its children.
   Json json;
 
-  BlockSums sums;
+  BlockTotals totals;
 };
 
 // Reads all data blocks. Leaves out what cannot be read; Verify (cfile/inspect.h) says what is

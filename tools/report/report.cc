@@ -107,7 +107,7 @@ class PageData {
  private:
   // Adds the files of one column. Returns what the page shows about the column as a whole.
   absl::StatusOr<Json> AddColumn(const TableReader& table, size_t column, const PageShare& share) {
-    BlockSums sums;
+    BlockTotals totals;
     uint64_t bytes = 0;
     std::set<std::string> codecs;
     for (size_t part = 0; part < table.num_parts(); ++part) {
@@ -122,26 +122,26 @@ class PageData {
       if (!reader.ok()) continue;
       if (!has_map) ++files_left_out_;
       const Json names = {{"path", Printable(file)}, {"column", column}, {"part", part}};
-      CFILE_ASSIGN_OR_RETURN(const BlockSums of_file,
+      CFILE_ASSIGN_OR_RETURN(const BlockTotals of_file,
                              Describe(*reader, has_map ? share : PageShare(), names));
-      sums.Add(of_file);
+      totals.Add(of_file);
       bytes += reader->info().file_size_bytes;
-      codecs.insert(CompressionName(of_file.compressed_blocks > 0 ? reader->info().compression
-                                                                  : Compression::kNone));
+      codecs.insert(CompressionName(of_file.compressed_blocks() > 0 ? reader->info().compression
+                                                                    : Compression::kNone));
     }
     const bool key_index = column == table.schema().columns.size();
     const ColumnSchema schema = key_index ? ColumnSchema{kKeyIndexName, ColumnType::Binary()}
                                           : table.schema().columns[column];
     return Json{{"name", Printable(schema.name)},
                 {"type", Printable(schema.type.ToString())},
-                {"encodings", Json::array(sums.encodings)},
+                {"encodings", Json::array(totals.EncodingNames())},
                 {"codecs", Json::array(codecs)},
                 {"bytes", JsonInteger(bytes)},
-                {"complete", sums.complete},
-                {"blocks", JsonInteger(sums.blocks)},
-                {"nulls", JsonInteger(sums.nulls)},
-                {"encoded", JsonInteger(sums.encoded_bytes)},
-                {"stored", JsonInteger(sums.stored_bytes)}};
+                {"complete", totals.status.ok()},
+                {"blocks", JsonInteger(totals.blocks)},
+                {"nulls", JsonInteger(totals.nulls)},
+                {"encoded", JsonInteger(totals.encoded_bytes)},
+                {"stored", JsonInteger(totals.stored_bytes)}};
   }
 
   // Adds the sizes and speeds of other encodings and codecs. Adds nothing if the column cannot be
@@ -157,7 +157,7 @@ class PageData {
 
   // Reads a file. Unless the share has no regions, adds the members of `names` and the description
   // of the file to the page.
-  absl::StatusOr<BlockSums> Describe(const Reader& reader, const PageShare& share, Json names) {
+  absl::StatusOr<BlockTotals> Describe(const Reader& reader, const PageShare& share, Json names) {
     CFILE_ASSIGN_OR_RETURN(FileDescription file, DescribeFile(reader, share, [&](uint64_t bytes) {
                              bytes_done_ += bytes;
                              return progress_.Update(bytes_done_, 0);
@@ -166,7 +166,7 @@ class PageData {
       names.update(file.json);
       files_.push_back(std::move(names));
     }
-    return std::move(file.sums);
+    return std::move(file.totals);
   }
 
   // `place`: the members "path", "column" and "file" of the findings.
@@ -213,33 +213,28 @@ absl::Status AddInput(const CommonOptions& common, PageData& page) {
   return absl::OkStatus();
 }
 
-ExitCode WriteReport(const ReportArguments& arguments, const CommonOptions& common,
-                     Output& output) {
+Outcome WriteReport(const ReportArguments& arguments, const CommonOptions& common, Output& output) {
   output.IgnoreClosedPipe();
-  const absl::Status free = CheckOutIsFree(arguments.out, arguments.force);
-  if (!free.ok()) return output.Fail(free);
+  CFILE_RETURN_IF_ERROR(CheckOutIsFree(arguments.out, arguments.force));
   CancelOnSignals();  // so that the temporary file is removed
-  auto sink = CreateFileAt(arguments.out, ExistingOf(arguments.force));
-  if (!sink.ok()) return output.Fail(sink.status());
+  CFILE_ASSIGN_OR_RETURN(auto sink, CreateFileAt(arguments.out, ExistingOf(arguments.force)));
   Progress progress(isatty(STDERR_FILENO) != 0);
   PageData page(common, arguments, progress);
   absl::Status status = AddInput(common, page);
   progress.End();
   if (status.ok()) {
     const std::string html = MakePage(common.path, page.Finish());
-    status = (*sink)->Append({reinterpret_cast<const uint8_t*>(html.data()), html.size()});
+    status = sink->Append({reinterpret_cast<const uint8_t*>(html.data()), html.size()});
   }
-  if (status.ok()) status = (*sink)->Finish();
+  if (status.ok()) status = sink->Finish();
   if (!status.ok()) {
-    sink->reset();
-    const ExitCode code = output.Fail(status);
-    if (absl::IsCancelled(status)) EndByCaughtSignal();
-    return code;
+    sink.reset();  // removes the temporary file, also before a signal ends the process
+    return status;
   }
   absl::StrAppend(&output.text, Printable(arguments.out), ": ",
                   page.num_findings() == 0 ? "no findings" : Plural(page.num_findings(), "finding"),
                   "\n");
-  return output.Finish(page.worst());
+  return page.worst();
 }
 
 }  // namespace
@@ -277,12 +272,9 @@ void AddReportCommand(Command& app, CommonOptions& common, Action& action) {
   command.Add("--sample-bytes BYTES", &arguments->sample_bytes,
               "Decoded bytes of the sample of each column, with --whatif (default: 4MiB)",
               BytesIn(1, kMaxIndexBytes));
-  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
-    const absl::Status apart = CheckOutIsNotInput(chosen.path, arguments->out);
-    if (!apart.ok()) return output.Fail(apart);
-    const Action write = [arguments](const CommonOptions& common_options, Output& to) {
-      return WriteReport(*arguments, common_options, to);
-    };
+  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) -> Outcome {
+    CFILE_RETURN_IF_ERROR(CheckOutIsNotInput(chosen.path, arguments->out));
+    const Action write = With(arguments, WriteReport);
     return (chosen.column.empty() ? write : OnFile(write))(chosen, output);
   });
 }
