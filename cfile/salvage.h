@@ -47,8 +47,8 @@ struct SalvageReport {
   // The contents of the header and of the footer, as far as they are available. Without the footer
   // num_rows is not known and is 2^32 - 1.
   FileInfo info;
-  // True if the file has a readable footer that describes the same column as the header. Otherwise
-  // the file is torn: how many rows it should have is not known.
+  // True if the file has a readable footer, and the header is damaged or describes the same column.
+  // Otherwise the file is torn: how many rows it should have is not known.
   bool has_footer = false;
 
   uint64_t blocks = 0;  // data blocks whose rows are in the new file
@@ -119,8 +119,8 @@ struct SalvageReport {
 //   rows. (If blocks are found by their checksums, blocks larger than the sum of
 //   max_block_size_bytes and max_bloom_filter_bytes are not found; the report says so.)
 // - kDataLoss: the file is not a CFile; or the header is damaged, and there is no footer with a
-//   checksum; or the file is torn, and its header does not describe the column (files by Kudu or with Compatibility::kKudu) or it has
-//   version 1, which has no checksums.
+//   checksum; or the file is torn, and its header does not describe the column (files by Kudu or
+//   with Compatibility::kKudu) or it has version 1, which has no checksums.
 // - kUnimplemented: the file needs a feature that this build does not have.
 // - kFailedPrecondition: the file holds Bloom filters.
 // - kInvalidArgument: the new file gets a value index, but the rows are not in ascending order. Set

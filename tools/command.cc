@@ -184,8 +184,8 @@ std::vector<size_t> PlacesOf(const std::vector<std::string>& arguments, size_t b
   return places;
 }
 
-// Replaces an alias in the arguments of a subcommand, whose word is arguments[word]. Returns the new
-// word, with the options that are now needed.
+// Replaces an alias in the arguments of a subcommand, whose word is arguments[word]. Returns the
+// new word, with the options that are now needed.
 std::string ReplaceAlias(const Command& tool, const Command& command, const Alias& alias,
                          size_t word, std::vector<std::string>& arguments) {
   arguments[word] = command.name;
@@ -217,8 +217,8 @@ std::string ReplaceAlias(const Command& tool, const Command& command, const Alia
   return absl::StrCat(command.name, more.empty() ? "" : " ", absl::StrJoin(more, " "));
 }
 
-// Replaces aliases, and moves arguments from the first one with a dash on behind "--", so that CLI11
-// does not take the one with the dash for an option. Returns what Parsed::note says.
+// Replaces aliases, and moves arguments from the first one with a dash on behind "--", so that
+// CLI11 does not take the one with the dash for an option. Returns what Parsed::note says.
 std::string Resolve(const Command& tool, std::vector<std::string>& arguments) {
   const std::vector<size_t> first = PlacesOf(arguments, 0, tool, nullptr);
   if (first.empty()) return "";

@@ -63,8 +63,8 @@ absl::StatusOr<std::unique_ptr<Sink>> CreateAtUrl(const std::string& url) {
 }
 #endif
 
-// Returns the file to replace if `path` is a symbolic link to a file: the link stays. /dev/stdout is
-// such a link, perhaps to a file that has no name any more.
+// Returns the file to replace if `path` is a symbolic link to a file: the link stays. /dev/stdout
+// is such a link, perhaps to a file that has no name any more.
 absl::StatusOr<std::string> LinkedFile(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;

@@ -77,8 +77,8 @@ inline std::string_view StripBlanks(std::string_view text) {
 
 // Converts a number with a decimal comma, such as 1.234,5, into the form of value_text.h. Blanks,
 // points or apostrophes may stand between groups of three digits. Returns a text that has other
-// characters as it is. nullopt: the text has only characters of such a number, but not its form. The
-// result points into `text` or `scratch`.
+// characters as it is. nullopt: the text has only characters of such a number, but not its form.
+// The result points into `text` or `scratch`.
 std::optional<std::string_view> WithDecimalPoint(std::string_view text, std::string& scratch);
 
 // A type for values in text, and their form if it is not that of value_text.h.
@@ -95,8 +95,9 @@ struct TextType {
 // time(UNIT;FORMAT), timestamp(UNIT;FORMAT) and timestamp(UNIT,ZONE;FORMAT).
 absl::StatusOr<TextType> ParseTextType(std::string_view text);
 
-// Parses `text` with the format of `type`, or with ParseText if it has none. ParseText gets values that
-// are no texts or bytes without the blanks around them. Errors and the lifetime of the result are those of these functions.
+// Parses `text` with the format of `type`, or with ParseText if it has none. ParseText gets values
+// that are no texts or bytes without the blanks around them. Errors and the lifetime of the result
+// are those of these functions.
 template <typename T>
 absl::StatusOr<T> ParseValue(const TextType& type, std::string_view text, std::string& scratch) {
   if constexpr (kIsInteger<T>) {

@@ -372,6 +372,7 @@ TEST(SalvageTest, DamagedHeader) {
     ASSERT_TRUE(salvaged.ok()) << salvaged.status();
     EXPECT_EQ(salvaged->report.rows, 100'000);
     EXPECT_TRUE(salvaged->report.has_footer);
+    EXPECT_FALSE(salvaged->report.complete());
     EXPECT_EQ(Reader::Open(NewMemoryViewSource(salvaged->file))->info().type, info.type);
     damaged[file.size() - 20] ^= 1;
     EXPECT_EQ(SalvageBytes(damaged).status().code(), absl::StatusCode::kDataLoss);
@@ -431,6 +432,7 @@ TEST(SalvageTest, RefusesWhatCannotBeRead) {
     EXPECT_EQ(SalvageBytes(Prefix(file, size)).status().code(), absl::StatusCode::kDataLoss);
   }
   file[20] ^= 1;
+  file[file.size() - 20] ^= 1;
   status = SalvageBytes(file).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), testing::HasSubstr("header"));

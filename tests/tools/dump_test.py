@@ -633,7 +633,7 @@ class Json(DumpTest):
         for wrong in ('"a', 'a,,b', '', '"a,b"c', 'a,b'):
             code, _, error = self.run_dump("rows", "names", "--columns", wrong)
             self.assertEqual(code, 1, error)
-        self.assertIn('it has "First Name", "a,b", "say ""so""", and', error)
+        self.assertIn('it has "First Name", "a,b", "say ""so""", "and"', error)
         # --column takes a name as it is, and as the error prints it.
         for name in ('say "so"', '"say ""so"""'):
             self.assertRegex(self.dump("names", "--column", name), r"\nminimum +x\nmaximum +y\n")

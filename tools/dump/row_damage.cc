@@ -85,8 +85,8 @@ class SkippingRows final : public RowText {
   absl::Status Skip(uint64_t begin, const absl::Status& damage) {
     Cut(begin);
     if (ranges_.empty()) return absl::OkStatus();
-    // The damage may be in any column, and behind rows that the condition excludes. Without a column
-    // in which it shows, the rest cannot be read.
+    // The damage may be in any column, and behind rows that the condition excludes. Without a
+    // column in which it shows, the rest cannot be read.
     LostRows lost{.rows = {ranges_.front().begin, ranges_.back().end}, .status = damage};
     bool found = false;
     for (const std::string& column : plan_.columns)

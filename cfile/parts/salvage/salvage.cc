@@ -52,7 +52,8 @@ class Salvager {
         readable_(std::move(readable)),
         options_(options),
         judge_(info, has_footer, options.reader.max_block_size_bytes, MostSearchedBytes(),
-               options.reader.max_dictionary_values) {}
+               options.reader.max_dictionary_values),
+        num_rows_(has_footer ? info.num_rows : kUnknownRows) {}
 
   // Finds the blocks of a file with a footer: by its indexes, or by Search if a part of the indexes
   // is lost and the file has checksums. `file` reads `readable`.
@@ -75,7 +76,6 @@ class Salvager {
           if (absl::IsOutOfRange(status)) return limit.Update(status);
           Lose(node.offset, node.end(), absl::StrCat("an index node: ", status.message()));
         });
-    num_rows_ = info.num_rows;
     whole_ = index.whole;
     if (!whole_) CFILE_RETURN_IF_ERROR(limit);
     if (!whole_ && info.has_checksums())
@@ -382,10 +382,10 @@ class Salvager {
   const std::shared_ptr<const HoleFillingSource> readable_;
   const SalvageOptions options_;
   internal::BlockJudge judge_;
-  uint64_t num_rows_ = kUnknownRows;  // as the footer says
-  uint64_t decoded_rows_ = 0;         // of blocks that ReadEntry has read
-  bool whole_ = false;                // ReadLeafEntries found an undamaged index
-  std::vector<FoundBlock> blocks_;    // the blocks whose rows are to be written
+  uint64_t num_rows_;               // as the footer says
+  uint64_t decoded_rows_ = 0;       // of blocks that ReadEntry has read
+  bool whole_ = false;              // ReadLeafEntries found an undamaged index
+  std::vector<FoundBlock> blocks_;  // the blocks whose rows are to be written
   std::vector<LostBytes> lost_;
   SalvageReport::MoreLost more_lost_;
   uint64_t kept_end_ = 0;  // end of the last block that is not lost
@@ -420,14 +420,15 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
   const bool footer = whole.ok() && (!header.ok() || SameColumn(*header, (*whole)->info())) &&
                       readable->ErrorIn(size - (*whole)->info().footer_size_bytes, size).ok();
   // If the header is damaged, a footer with a checksum says what the blocks hold.
-  absl::StatusOr<FileInfo> without_header = header.status();
   const bool only_footer = !footer && !header.ok();
+  FileInfo footer_info;
   if (only_footer) {
     CFILE_RETURN_IF_ERROR(readable->ErrorIn(0, size));
-    without_header = internal::ReadFileInfoOfFooter(*readable, options.reader);
-    if (!without_header.ok()) return header.status();
+    absl::StatusOr<FileInfo> read = internal::ReadFileInfoOfFooter(*readable, options.reader);
+    if (!read.ok()) return header.status();
+    footer_info = *std::move(read);
   }
-  const FileInfo& info = footer ? (*whole)->info() : only_footer ? *without_header : *header;
+  const FileInfo& info = footer ? (*whole)->info() : only_footer ? footer_info : *header;
   if (info.holds_bloom_filters()) {
     return absl::FailedPreconditionError(
         absl::StrCat(torn->name(), ": the file holds Bloom filters, not values"));

@@ -13,8 +13,8 @@ namespace cfile::internal {
 struct FilterConstant {
   Literal literal;
   // False if the type of the column has no such number. Then `literal` is the next smaller number,
-  // in units of the last digit of a decimal or of a time; or, if `below`, the least int128, which is
-  // greater.
+  // in units of the last digit of a decimal or of a time; or, if `below`, the least int128, which
+  // is greater.
   bool exact = true;
   bool below = false;
 };
