@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -38,7 +39,6 @@ class ConditionRows final : protected FileCursor {
       : ConditionRows(file, ShapedBlock(file->info(), std::move(decoding))) {}
 
   FileReader& file() const { return *file_; }
-  const std::shared_ptr<FileReader>& shared_file() const { return file_; }
   using FileCursor::Failed;
 
   // Adds the judge of a condition. A judge decides from statistics which rows may match.
@@ -81,14 +81,12 @@ class ConditionRows final : protected FileCursor {
   absl::Status CheckBegin(uint64_t row) {
     if (!file_->info().positional_index_root) return absl::OkStatus();
     if (!skipped_.valid()) CFILE_RETURN_IF_ERROR(skipped_.SeekToOrdinal(row));
-    while (skipped_.valid() && skipped_.leaf().ordinal(skipped_.entry()) < row &&
-           !skipped_.at_last()) {
-      CFILE_RETURN_IF_ERROR(skipped_.Next());
-    }
     CFILE_RETURN_IF_ERROR(CheckFound(skipped_));
-    return internal::InBlock(
-        judges_[0]->StatisticsOf(skipped_.leaf().ordinal(skipped_.entry())).status(), name(),
-        skipped_.pointer());
+    const auto begin = [this] { return skipped_.leaf().ordinal(skipped_.entry()); };
+    while (begin() < row && !skipped_.at_last()) CFILE_RETURN_IF_ERROR(skipped_.Next());
+    if (begin() == row) return absl::OkStatus();
+    return internal::InBlock(judges_[0]->StatisticsOf(begin()).status(), name(),
+                             skipped_.pointer());
   }
   // kDataLoss: the index has blocks after the open block, which has the file's last row.
   absl::Status CheckEnd() const {
@@ -208,7 +206,7 @@ class ConditionRows final : protected FileCursor {
   }
 
   ShapedBlock block_;
-  std::vector<const PredicateJudge*> judges_;
+  absl::InlinedVector<const PredicateJudge*, 2> judges_;
   OrdinalRange expected_;   // blocks with these rows are read in advance
   bool reads_all_ = false;  // see Expect
   IndexWalk skipped_{file_.get(), IndexKind::kPositional};  // at the last row of CheckBegin
@@ -223,12 +221,15 @@ class ConditionRows final : protected FileCursor {
   uint8_t validity_[RowFilter::kMaxRows / 8];
 };
 
-// Opens `judge`, and returns the rows of `file`. One of `others` may have them.
+// Opens `judge`, and returns the rows of `file`. One of `others` may have them. Returns null if no
+// row matches and `may_lack` is true.
 inline absl::StatusOr<std::shared_ptr<ConditionRows>> OpenRows(
     const std::shared_ptr<FileReader>& file, std::span<const std::unique_ptr<RowFilter>> others,
-    PredicateJudge& judge, encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder) {
+    PredicateJudge& judge, bool may_lack = false,
+    encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder) {
   CFILE_ASSIGN_OR_RETURN(auto decoding, PrepareToRead(*file, make_decoder));
   CFILE_RETURN_IF_ERROR(judge.Open(file));
+  if (may_lack && judge.whole().verdict == Verdict::kNone) return nullptr;
   std::shared_ptr<ConditionRows> rows;
   for (const auto& other : others) {
     if (rows == nullptr && other != nullptr)
@@ -260,23 +261,28 @@ class ColumnFilter final : public RowFilter {
   absl::Status Open(const std::shared_ptr<FileReader>& file,
                     std::span<const std::unique_ptr<RowFilter>> others,
                     encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder) {
-    CFILE_ASSIGN_OR_RETURN(rows_, OpenRows(file, others, judge_, make_decoder));
-    lane_ = encodings::LaneOf(rows_->file().info().type.physical());
+    file_ = file;
+    CFILE_ASSIGN_OR_RETURN(rows_, OpenRows(file, others, judge_, /*may_lack=*/true, make_decoder));
+    lane_ = encodings::LaneOf(file_->info().type.physical());
     return absl::OkStatus();
   }
 
   const PredicateJudge& judge() const { return judge_; }
-  ConditionRows& rows() const { return *rows_; }
+  const std::shared_ptr<FileReader>& file() const { return file_; }
+  // Null if judge() says that no row of the file matches.
+  ConditionRows* rows() const { return rows_.get(); }
 
   std::shared_ptr<void> RowsOf(const FileReader* file) const override {
-    return file == &rows_->file() ? rows_ : nullptr;
+    return file == file_.get() ? rows_ : nullptr;
   }
 
   JudgedRows Judge(uint64_t row) const override { return judge_.Judge(row); }
-  bool reads_in_background() const override { return rows_->file().reads_in_background(); }
-  bool has_all_begun() const override { return rows_->has_all_begun(); }
+  bool reads_in_background() const override { return file_->reads_in_background(); }
+  bool has_all_begun() const override { return rows_ == nullptr || rows_->has_all_begun(); }
 
-  void Expect(const OrdinalRange& rows, bool backward) override { rows_->Expect(rows, backward); }
+  void Expect(const OrdinalRange& rows, bool backward) override {
+    if (rows_ != nullptr) rows_->Expect(rows, backward);
+  }
 
   absl::StatusOr<size_t> Match(uint64_t begin, size_t count, uint8_t* bits) override {
     CFILE_ASSIGN_OR_RETURN(const bool read, rows_->Enter(begin));
@@ -285,7 +291,7 @@ class ColumnFilter final : public RowFilter {
     const size_t left = encodings::CountOnes({bits, (count + 7) / 8}, 0, count);
     if (left == 0) return count;
     rows_compared_ += left;
-    const FileInfo& info = rows_->file().info();
+    const FileInfo& info = file_->info();
     const bool seeks = !info.has_levels() && SeeksAreFaster(lane_, left, count, info.nullable);
     auto examined =
         seeks ? MatchEach(begin, count, bits) : MatchAll(begin, count, bits, /*decodes=*/false);
@@ -293,10 +299,11 @@ class ColumnFilter final : public RowFilter {
     return examined;
   }
 
-  double cost_per_row() const override { return CostPerRow(rows_->file().info()); }
+  double cost_per_row() const override { return CostPerRow(file_->info()); }
 
-  // Compares all rows, at most `count`, of the open block; returns how many. `decodes`: also decodes
-  // the values or the codes of all rows, unless none matches.
+  // Compares all rows, at most `count`, of the open block; returns how many. `decodes`: no row is
+  // excluded yet, so `bits` need not be set; decodes the values or the codes of all rows, unless
+  // none matches.
   absl::StatusOr<size_t> MatchAll(uint64_t begin, size_t count, uint8_t* bits, bool decodes) {
     if (const auto dictionary = rows_->DictionaryValues();
         judge_.matcher().comparing() && !dictionary.empty()) {
@@ -306,12 +313,13 @@ class ColumnFilter final : public RowFilter {
         return count;
       }
       CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> batch, rows_->Codes(begin, count));
+      uint8_t* const matches = Place(batch, bits, decodes);
       if (codes_.verdict() == Verdict::kNone) {
-        std::memset(matches_, 0, sizeof(matches_));
+        std::memset(matches, 0, (batch.size() + 7) / 8);
       } else {
-        codes_.Match(batch.values, matches_);
+        codes_.Match(batch.values, matches);
       }
-      Apply(batch.validity, batch.size(), bits);
+      if (matches != bits) Apply(batch.validity, batch.size(), bits);
       return batch.size();
     }
     if (!decodes && judge_.matcher().compares_encoded()) {
@@ -324,8 +332,9 @@ class ColumnFilter final : public RowFilter {
       }
     }
     CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, rows_->Values(begin, count));
-    Compare({batch.values, batch.count});
-    Apply(batch.validity, batch.size(), bits);
+    uint8_t* const matches = Place(batch, bits, decodes);
+    Compare({batch.values, batch.count}, matches);
+    if (matches != bits) Apply(batch.validity, batch.size(), bits);
     return batch.size();
   }
 
@@ -339,7 +348,7 @@ class ColumnFilter final : public RowFilter {
     }
     const bool nulls = judge_.matcher().form() == Form::kNull;
     CFILE_RETURN_IF_ERROR(rows_->Take(taken_, [&](size_t begin_taken, const AnyBatch& batch) {
-      Compare({batch.values, batch.count});
+      Compare({batch.values, batch.count}, matches_);
       for (size_t i = 0; i < batch.size(); ++i) {
         const bool matches = (matches_[i / 8] >> (i % 8) & 1) != 0;
         if (batch.IsValid(i) ? matches != negated_ : nulls) continue;
@@ -350,35 +359,51 @@ class ColumnFilter final : public RowFilter {
     return count;
   }
 
-  // Sets matches_ for values. The bit of a null is unspecified.
-  void Compare(encodings::ValueSpan values) {
+  // Returns where MatchAll puts the matches: `bits`, or matches_ for Apply.
+  template <typename Rows>
+  uint8_t* Place(const Rows& rows, uint8_t* bits, bool decodes) {
+    if (decodes && rows.validity == nullptr && !negated_) return bits;
+    if (decodes) std::memset(bits, 0xff, (rows.size() + 7) / 8);
+    return matches_;
+  }
+
+  // Sets `matches` for values. The bit of a null is unspecified.
+  void Compare(encodings::ValueSpan values, uint8_t* matches) const {
     switch (judge_.matcher().form()) {
       case Form::kNothing:
       case Form::kNull:
-        std::memset(matches_, 0, (values.count + 7) / 8);
+        std::memset(matches, 0, (values.count + 7) / 8);
         break;
       case Form::kNotNull:
-        std::memset(matches_, 0xff, (values.count + 7) / 8);
+        std::memset(matches, 0xff, (values.count + 7) / 8);
         break;
       default:
-        judge_.matcher().Match(values, matches_);
+        judge_.matcher().Match(values, matches);
         break;
     }
   }
 
   // Clears the bits of rows that do not match, by matches_ for values and by `validity` for nulls.
   void Apply(const uint8_t* validity, size_t count, uint8_t* bits) const {
-    const uint8_t flip = negated_ ? 0xff : 0;
-    const uint8_t nulls = judge_.matcher().form() == Form::kNull ? 0xff : 0;
-    for (size_t i = 0; i < (count + 7) / 8; ++i) {
-      const uint8_t valid = validity == nullptr ? 0xff : validity[i];
-      bits[i] &= static_cast<uint8_t>(((matches_[i] ^ flip) & valid) | (nulls & ~valid));
+    const bool nulls = judge_.matcher().form() == Form::kNull;
+    ApplyTo(matches_, validity, negated_ ? 0xff : 0, nulls ? 0xff : 0, (count + 7) / 8, bits);
+  }
+  // __restrict lets the compiler use vector instructions.
+  static void ApplyTo(const uint8_t* __restrict matches, const uint8_t* __restrict validity,
+                      uint8_t flip, uint8_t nulls, size_t bytes, uint8_t* __restrict bits) {
+    if (validity == nullptr) {
+      for (size_t i = 0; i < bytes; ++i) bits[i] &= static_cast<uint8_t>(matches[i] ^ flip);
+      return;
+    }
+    for (size_t i = 0; i < bytes; ++i) {
+      bits[i] &= static_cast<uint8_t>(((matches[i] ^ flip) & validity[i]) | (nulls & ~validity[i]));
     }
   }
 
   PredicateJudge judge_;
   const bool negated_;
   encodings::Lane lane_ = encodings::Lane::k1;
+  std::shared_ptr<FileReader> file_;
   std::shared_ptr<ConditionRows> rows_;
   CodeMatcher codes_;
   std::vector<uint32_t> taken_;  // used by MatchEach

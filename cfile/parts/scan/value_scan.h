@@ -36,7 +36,7 @@ class ValueScan {
                      encodings::DecoderMaker* make_decoder);
   absl::StatusOr<AnyScanBatch> Next();
   const ScanCounters& counters() const { return counters_; }
-  const std::shared_ptr<FileReader>& file() const { return filter_.rows().shared_file(); }
+  const std::shared_ptr<FileReader>& file() const { return filter_.file(); }
   // Whether the rows that the scan finds are nulls.
   bool finds_nulls() const { return filter_.judge().matcher().form() == ValueMatcher::Form::kNull; }
 
@@ -47,6 +47,7 @@ class ValueScan {
 
   ColumnFilter filter_;
   OrdinalRange left_;  // the rows that were not examined yet
+  JudgedRows judged_;  // the verdict for the first of these rows
   ScanCounters counters_;
   uint8_t bits_[RowFilter::kMaxRows / 8];
   uint64_t ordinals_[RowFilter::kMaxRows];

@@ -1,4 +1,4 @@
-#include "cfile/scan.h"
+#include "cfile/parts/scan/value_scan.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/core/read/file_reader.h"
 #include "cfile/core/read/reader_access.h"
-#include "cfile/parts/scan/value_scan.h"
+#include "cfile/scan.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
 #include "encodings/kernels/match_range.h"
@@ -21,41 +21,43 @@ absl::Status ValueScan::Begin(const std::shared_ptr<FileReader>& file, const Ord
                               encodings::DecoderMaker* make_decoder) {
   CFILE_RETURN_IF_ERROR(filter_.Open(file, {}, make_decoder));
   const PredicateJudge& judge = filter_.judge();
-  left_.end = std::min(range.end, file->info().num_rows);
-  left_.begin = std::min(range.begin, left_.end);
-  const uint64_t blocks = judge.CountBlocks(left_);
+  const uint64_t end = std::min(range.end, file->info().num_rows);
+  const uint64_t begin = std::min(range.begin, end);
+  const uint64_t blocks = judge.CountBlocks({begin, end});
   if (judge.whole().verdict == Verdict::kNone) {
     (judge.whole().by == JudgedBy::kBloomFilter ? counters_.blocks_skipped_by_bloom_filter
                                                 : counters_.blocks_skipped_by_statistics) = blocks;
-    left_.begin = left_.end;
-  } else if (const auto& found = judge.found()) {
-    left_ = {std::clamp(found->begin, left_.begin, left_.end),
-             std::clamp(found->end, left_.begin, left_.end)};
+    return absl::OkStatus();
+  }
+  left_ = {begin, end};
+  if (const auto& found = judge.found()) {
+    left_ = {std::clamp(found->begin, begin, end), std::clamp(found->end, begin, end)};
     counters_.blocks_skipped_by_value_index = blocks - judge.CountBlocks(left_);
   }
-  filter_.rows().Expect(left_, /*backward=*/false, /*all=*/true);
+  filter_.rows()->Expect(left_, /*backward=*/false, /*all=*/true);
   return absl::OkStatus();
 }
 
 absl::StatusOr<AnyScanBatch> ValueScan::Next() {
-  ConditionRows& rows = filter_.rows();
+  if (filter_.rows() == nullptr) return AnyScanBatch();
+  ConditionRows& rows = *filter_.rows();
   while (left_.size() > 0) {
-    const JudgedRows judged = filter_.Judge(left_.begin);
-    if (judged.verdict == Verdict::kNone) {
-      CFILE_RETURN_IF_ERROR(rows.CheckBegin(judged.rows.begin));
+    if (left_.begin >= judged_.rows.end) judged_ = filter_.judge().Judge(left_.begin);
+    if (judged_.verdict == Verdict::kNone) {
+      CFILE_RETURN_IF_ERROR(rows.CheckBegin(judged_.rows.begin));
       ++counters_.blocks_skipped_by_statistics;
-      left_.begin = std::min(judged.rows.end, left_.end);
+      left_.begin = std::min(judged_.rows.end, left_.end);
       continue;
     }
     CFILE_ASSIGN_OR_RETURN(const bool opened, rows.Enter(left_.begin));
     const ValueMatcher& matcher = filter_.judge().matcher();
-    const bool all_match = judged.verdict == Verdict::kAll;
+    const bool all_match = judged_.verdict == Verdict::kAll;
     const bool by_codes = !all_match && matcher.comparing() && !rows.DictionaryValues().empty();
     counters_.blocks_read += opened;
     counters_.blocks_all_match += opened && all_match;
     counters_.blocks_by_codes += opened && by_codes;
-    auto batch =
-        MatchRows(std::min<uint64_t>(rows.end(), left_.end) - left_.begin, all_match, by_codes);
+    auto batch = MatchRows(std::min({rows.end(), left_.end, judged_.rows.end}) - left_.begin,
+                           all_match, by_codes);
     if (!batch.ok()) return rows.Failed(batch.status());
     counters_.matches += batch->ordinals.size();
     if (!batch->ordinals.empty()) return batch;
@@ -65,7 +67,7 @@ absl::StatusOr<AnyScanBatch> ValueScan::Next() {
 }
 
 absl::StatusOr<AnyScanBatch> ValueScan::MatchRows(size_t count, bool all_match, bool by_codes) {
-  ConditionRows& rows = filter_.rows();
+  ConditionRows& rows = *filter_.rows();
   const uint64_t first = left_.begin;
   count = std::min(count, RowFilter::kMaxRows);
   if (all_match) {
@@ -76,7 +78,6 @@ absl::StatusOr<AnyScanBatch> ValueScan::MatchRows(size_t count, bool all_match, 
     left_.begin += batch.size();
     return AnyScanBatch{{ordinals_, batch.size()}, batch.values};
   }
-  std::memset(bits_, 0xff, (count + 7) / 8);
   CFILE_ASSIGN_OR_RETURN(count, filter_.MatchAll(first, count, bits_, /*decodes=*/true));
   if (count % 8 != 0) bits_[count / 8] &= static_cast<uint8_t>((1u << count % 8) - 1);
   const size_t matches = encodings::PositionsOfOnes(bits_, count, first, ordinals_);

@@ -1,10 +1,10 @@
-#include "cfile/parts/scan/row_filter.h"
+#include "cfile/parts/scan/column_filter.h"
 
 #include <span>
 #include <utility>
 
 #include "cfile/core/read/reader_access.h"
-#include "cfile/parts/scan/column_filter.h"
+#include "cfile/parts/scan/row_filter.h"
 #include "cfile/parts/scan/text_matcher.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
