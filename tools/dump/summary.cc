@@ -64,10 +64,15 @@ ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common
     const auto text = input.ok() ? SchemaText(*input, common.path) : input.status();
     if (!text.ok()) return output.Fail(text.status());
     output.text = *text;
+    if (common.json) {
+      Json json = JsonDocument(common.path);
+      json["schema"] = *text;
+      output.text = json.dump() + "\n";
+    }
     return output.Finish(kFine);
   }
   SummaryProgress progress;
-  if (!common.column.empty()) {
+  if (!common.column.empty() || !common.part.empty()) {
     const auto file = [&progress](const CommonOptions& chosen, Output& to) {
       const auto reader = OpenFileAt(chosen.path, OptionsOf(chosen), progress.observer());
       return reader.ok() ? SummarizeFile(chosen, *reader, progress, to) : to.Fail(reader.status());
