@@ -233,7 +233,7 @@ class Delimiters(TextTest):
         self.refuse("a;b\n1,5;2\n", 't.csv:2:1: column "a": "1,5" is not of type double: expected a number; --decimal-comma reads numbers such '
                     "as 1.234,5", "--type", "a=double")
         self.write("a\n1\n")
-        for wrong, said in (("int46", "; did you mean int64?"), ("jsn", ", json; did you mean json?"), ("Int32", "; did you mean int32?"),
+        for wrong, said in (("int644", "; did you mean int64?"), ("jsn", ", json; did you mean json?"), ("Int32", "; did you mean int32?"),
                             ("strnig", "; did you mean string?"), ("xyz", "uuid, json\nSee")):
             self.assertIn(said, self.run_tool(import_test.IMPORT, "t.csv", "t", "--type", f"a={wrong}").stderr.decode())
         (self.folder / "t.csv").unlink()

@@ -1,10 +1,11 @@
+#include "cfile/filter.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "cfile/filter.h"
 
 namespace cfile {
 namespace {
