@@ -36,8 +36,8 @@ namespace cfile {
 //   string, binary, uuid, fixed     strings
 //   int96                           Int96
 //
-// An integer or a double may lie outside the range of the column's type, or between two of its
-// values. Then it is still compared as a number. A plain value.
+// An integer or a double may lie outside the range of the column's type, or, for integers, between
+// two of its values. Then it is still compared as a number. A plain value.
 class Literal {
  public:
   using Variant = std::variant<bool, int128_t, double, Int96, std::string>;
@@ -205,12 +205,14 @@ inline Filter Not(Filter operand) { return {Filter::Kind::kNot, {std::move(opera
 //   ALL         ONE [AND ONE]...
 //   ONE         CONDITION, NOT ONE, or (FILTER)
 //   CONDITION   COLUMN OPERATOR VALUE, where OPERATOR is one of = != <> < <= > >=
+//               NUMBER OPERATOR COLUMN, where OPERATOR is one of these
 //               COLUMN OPERATOR COLUMN, where both columns have the same type
 //               COLUMN, which is a column of true and false
 //               COLUMN [NOT] BETWEEN VALUE AND VALUE
 //               COLUMN [NOT] IN (VALUE, ...)
 //               COLUMN [NOT] LIKE PATTERN [ESCAPE CHARACTER], where % stands for any characters
-//               and _ for one; ILIKE is LIKE without regard to case
+//               and _ for one; ILIKE is LIKE without regard to case: of ASCII letters, or of all
+//               letters if the pattern has letters beyond ASCII (needs RE2)
 //               COLUMN [NOT] BEGINS PREFIX
 //               COLUMN [NOT] CONTAINS PART
 //               COLUMN ~ EXPRESSION, a regular expression that matches a part; !~ is its contrary
@@ -226,7 +228,9 @@ inline Filter Not(Filter operand) { return {Filter::Kind::kNot, {std::move(opera
 //
 // Values have these forms:
 //
-//   numbers     12, -0.5, 1e3, inf. A number that the column cannot hold is compared by its value
+//   numbers     12, -0.5, 1e3, inf. A number that integers or decimals of this type cannot be equal
+//               to is compared by its value; for float and double it is rounded to their nearest
+//               value first, so that f = 0.1 finds the float 0.1
 //   bool        true, false
 //   strings     the string itself
 //   binary      hexadecimal digits; also fixed-length bytes and int96; a uuid as 8-4-4-4-12 digits
@@ -279,5 +283,12 @@ CFILE_EXPORT absl::StatusOr<std::vector<std::string>> ParseNames(std::string_vie
 
 // `name` in a form that ParseNames and ParseFilter accept: in double quotes if necessary.
 CFILE_EXPORT std::string NameAsWritten(std::string_view name);
+
+// For errors about unknown names. NearestName returns the name that differs least from `word`, or
+// null if all differ in more than a third of their letters. ListOfNames returns the first 20 names,
+// and how many there are more.
+CFILE_EXPORT const std::string* NearestName(std::string_view word,
+                                            const std::vector<std::string>& known);
+CFILE_EXPORT std::string ListOfNames(const std::vector<std::string>& names);
 
 }  // namespace cfile

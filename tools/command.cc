@@ -45,6 +45,13 @@ class HelpFormatter final : public CLI::Formatter {
                                         : absl::StrCat("\nUsage: ", usage_, "\n");
   }
 
+  // Of arguments: several texts have another form than "NAME...".
+  std::string make_option_usage(const CLI::Option* option) const override {
+    const std::string form = option->get_type_name();
+    return form.starts_with("...") ? absl::StrCat(option->get_name(), " ", form)
+                                   : Formatter::make_option_usage(option);
+  }
+
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_type_name().empty() ? "" : " " + option->get_type_name();
   }
@@ -250,26 +257,6 @@ std::string Resolve(const Command& tool, std::vector<std::string>& arguments) {
   return note;
 }
 
-// The number of letters to insert, remove or replace, or of neighbours to swap.
-size_t Difference(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) {
-    for (size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        cost[i][j] = i + j;
-        continue;
-      }
-      const bool same = absl::ascii_tolower(static_cast<unsigned char>(a[i - 1])) ==
-                        absl::ascii_tolower(static_cast<unsigned char>(b[j - 1]));
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + !same});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return cost[a.size()][b.size()];
-}
-
 void PrintDeclarations(const Command& command, const CLI::App& app, const HelpFormatter& formatter,
                        std::string& out) {
   const auto print = [&out](std::initializer_list<std::string_view> fields) {
@@ -355,18 +342,7 @@ Option& Command::AddNames(std::string_view spec, std::vector<std::string>* names
 }
 
 std::string Suggestion(std::string_view word, const std::vector<std::string>& known) {
-  constexpr size_t kMaxLetters = 100;
-  const std::string* nearest = nullptr;
-  size_t least = 0;
-  for (const std::string& each : known) {
-    if (word.size() > kMaxLetters || each.size() > kMaxLetters) continue;
-    const size_t difference = Difference(word, each);
-    const size_t dashes = std::min(word.find_first_not_of('-'), word.size());
-    if (difference * 3 > std::max(word.size(), each.size()) - dashes) continue;
-    if (nearest != nullptr && difference >= least) continue;
-    nearest = &each;
-    least = difference;
-  }
+  const std::string* const nearest = NearestName(word, known);
   return nearest == nullptr ? "" : absl::StrCat("; did you mean ", *nearest, "?");
 }
 

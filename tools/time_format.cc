@@ -4,10 +4,13 @@
 #include <cassert>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/filter.h"
 #include "tools/civil_time.h"
 #include "tools/parse_number.h"
 #include "tools/text_scanner.h"
@@ -328,7 +331,16 @@ absl::StatusOr<TextType> ParseTextType(std::string_view text) {
     format = std::string(text.substr(semicolon + 1, text.size() - semicolon - 2));
   }
   absl::StatusOr<ColumnType> parsed = ColumnType::Parse(type);
-  if (!parsed.ok()) return parsed.status();
+  if (!parsed.ok()) {
+    static const std::vector<std::string> kNames = {
+        "bool",    "int8",   "int16",         "int32",    "int64",         "int128", "uint8",
+        "uint16",  "uint32", "uint64",        "float",    "double",        "string", "binary",
+        "varchar", "date",   "timestamp(us)", "time(us)", "decimal(18,2)", "uuid",   "json"};
+    const std::string* const nearest = NearestName(text, kNames);
+    return absl::InvalidArgumentError(
+        absl::StrCat(parsed.status().message(), ", json",
+                     nearest == nullptr ? "" : absl::StrCat("; did you mean ", *nearest, "?")));
+  }
   TextType result{.type = *std::move(parsed), .format = nullptr};
   if (format.has_value()) {
     absl::StatusOr<TimeFormat> made = TimeFormat::Parse(result.type, *format);

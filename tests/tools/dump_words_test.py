@@ -6,6 +6,8 @@ import gzip
 import json
 import os
 import pty
+import random
+import re
 import shutil
 import subprocess
 import sys
@@ -211,7 +213,24 @@ class Rows(WordsTest):
         self.assertIn("checksum", error)
         code, _, error = self.run_dump("rows", copy, "--skip-damaged", "-o", "left.csv")
         self.assertEqual((code, len((self.folder / "left.csv").read_text().splitlines()) - 1), (2, len(left)))
-        self.assertEqual(self.run_dump("rows", copy, "--skip-damaged", "--where", "x > 1", "-n", "3")[0], 1)
+        # Rows that cannot be read do not count for the limit.
+        last = max(lost)
+        for threads in ("1", "4"):
+            for count in (1, min(lost), min(lost) + 5, last + 3 - len(lost), len(left) + 1):
+                limit = ["--skip-damaged", "--threads", threads, "--format", "jsonl", "-n", count]
+                _, out, _ = self.run_dump("rows", copy, *limit)
+                self.assertEqual([json.loads(line)["id"] for line in out.splitlines()], [ROWS[i][0] for i in left[:count]])
+                _, out, _ = self.run_dump("rows", copy, "--where", "x > 1", *limit)
+                self.assertEqual([json.loads(line)["id"] for line in out.splitlines()],
+                                 [ROWS[i][0] for i in left if ROWS[i][2] > 1][:count])
+        # A row that is chosen by its number stays this row.
+        for row in (min(lost), min(lost) - 1):
+            _, out, _ = self.run_dump("rows", copy, "--skip-damaged", "--row", row, "--format", "jsonl")
+            self.assertEqual(len(out.splitlines()), row not in lost)
+            self.assertEqual(self.dump("rows", "t", "--row", row, "--where", f"id != {ROWS[row][0]}", "--format", "jsonl"), "")
+        code, _, error = self.run_dump("rows", copy)
+        self.assertEqual(code, 2)
+        self.assertIn(f"; --skip-damaged prints the other rows, cfile-table repair --salvage {copy} keeps them in the table", error)
 
     def test_skip_damaged_records_and_files(self):
         copy, lost = self.damage("nested", "tags", 8_000)
@@ -221,10 +240,94 @@ class Rows(WordsTest):
         self.assertLessEqual(set(range(3000)) - lost, set(ids))
         self.assertLess(len(ids), 3000)
         self.assertEqual(ids, sorted(set(ids)))
+        for count in (1, ids.index(max(i for i in ids if i < min(lost))) + 3, len(ids) + 1):
+            _, out, _ = self.run_dump("rows", copy, "--skip-damaged", "-n", count)
+            self.assertEqual([json.loads(line)["id"] for line in out.splitlines()], ids[:count])
         copy, lost = self.damage("t", "id", 9_000)
         file = next((self.folder / copy).glob("part-*/*-id.cfile"))
         code, out, _ = self.run_dump("rows", file, "--skip-damaged")
         self.assertEqual((code, out.split()), (2, [str(row[0]) for i, row in enumerate(ROWS) if i not in lost]))
+
+
+class Names(WordsTest):
+    def test_unknown_columns(self):
+        names = [f"column{i}" for i in range(300)]
+        (self.folder / "wide.csv").write_text(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")
+        self.make("wide.csv", "wide")
+        listed = ", ".join(names[:20]) + " and 280 more; did you mean column7?"
+        for arguments, place in ((["--where", "colum7 = 1"], ' (character 1: "colum7 = 1")'), (["--columns", "colum7"], "")):
+            code, _, error = self.run_dump("rows", "wide", *arguments)
+            self.assertEqual(code, 1)
+            self.assertTrue(error.endswith(f"{listed}{place}\n"), error)
+
+    def test_turned_comparisons(self):
+        for turned, plain in (("17990 < id", "id > 17990"), ("4>=id", "id <= 4"), ("6 = id", "id = 6"), ("-0.5 > x or 3 != id and 2 > x", "x<2 and id!=3"),
+                              ("1e1 > id", "id < 10"), ("17990.5 <= id", "id >= 17990.5")):
+            self.assertEqual(self.ids("t", "--where", turned), self.ids("t", "--where", plain))
+            self.assertTrue(self.ids("t", "--where", turned))
+
+    def test_like_finds_what_a_regular_expression_finds(self):
+        chance = random.Random(7)
+        texts = ["".join(chance.choice("abB%_") for _ in range(chance.randrange(9))) for _ in range(400)]
+        (self.folder / "like.csv").write_text("s\n" + "".join(f'"{text}"\n' for text in texts))
+        self.make("like.csv", "like")
+        for _ in range(60):
+            pattern = "".join(chance.choice("aab%%_") for _ in range(chance.randrange(1, 7)))
+            for word, flags in (("like", 0), ("ilike", re.IGNORECASE)):
+                expected = [t for t in texts if re.fullmatch(pattern.replace("%", ".*").replace("_", "."), t, flags)]
+                found = [json.loads(line)["s"] for line in self.dump("rows", "like", "--where", f"s {word} '{pattern}'", "--format", "jsonl").splitlines()]
+                self.assertEqual(found, expected, (word, pattern))
+
+    def test_part_without_column(self):
+        """--part alone: all files of the part, or an error where only one file makes sense."""
+        folder = sorted((self.folder / "parts").glob("part-*"))
+        files = {f"parts/{path.parent.name}/{path.name}" for path in folder[0].parent.glob("part-*/*.cfile")}
+        first = json.loads(self.dump("blocks", "--json", "parts", "--part", "0", "--column", "id"))["path"].rpartition("/")[0]
+        expected = sorted(file for file in files if file.startswith(first))
+        self.assertEqual(len(expected), 3)
+        for command in (["summary"], ["blocks"], ["index"], ["stats"]):
+            out = self.dump(*command, "parts", "--part", "0")
+            self.assertEqual(sorted(line[2:] for line in out.splitlines() if line.startswith("# ")), expected, command)
+        for arguments, said in ((["hexdump"], "choose one of its columns, such as --column id"),
+                                (["report", "--html", "r.html"], "--part needs --column here, which chooses one file"),
+                                (["summary", "--schema"], "--part needs --column here")):
+            code, _, error = self.run_dump(*arguments, "parts", "--part", "0")
+            self.assertEqual(code, 1)
+            self.assertIn(said, error)
+
+    def test_schema_as_json(self):
+        found = json.loads(self.dump("summary", "--json", "--schema", "t"))
+        self.assertEqual(found, {"schema_version": 1, "path": "t", "schema": self.dump("summary", "--schema", "t")})
+        self.assertEqual(json.loads(self.dump("--json", "--schema", "t")), found)
+
+    def test_blocks_as_large_as_the_file(self):
+        """No option is needed, but a file cannot claim more memory than it has bytes."""
+        options = ["--max-block-size", "64MiB", "--encoding", "plain"]
+        (self.folder / "large.csv").write_text("s\n" + "".join(random.Random(1).choices("ab ", k=20 << 20)) + "\n")
+        self.make("large.csv", "large", *options, "--compression", "none")
+        self.assertEqual(len(self.dump("rows", "large", "--format", "csv", "--no-header")), (20 << 20) + 1)
+        self.assertEqual(self.run_dump("verify", "large")[0], 0)
+        self.make("large.csv", "packed", *options, "--compression", "zstd")
+        code, _, error = self.run_dump("rows", "packed")
+        self.assertEqual(code, 4)
+        self.assertIn("raise --max-block-size", error)
+        code, _, error = self.run_dump("rows", "large", "--max-block-size", "16MiB")
+        self.assertEqual(code, 4)
+
+    def test_exit_codes(self):
+        """As --help and ExitCodeOf say: 1 wrong use, 2 damaged, 3 input or output failed, 4 above a limit or unknown here."""
+        copy = "lost"
+        shutil.copytree(self.folder / "t", self.folder / copy)
+        next((self.folder / copy).glob("part-*/*-name.cfile")).unlink()
+        for code, tool, *arguments in (
+                (1, DUMP, "rewrite", "t", "parts"), (1, IMPORT, "t.csv", "t"), (1, IMPORT, "t", "t.csv"), (1, IMPORT, "a.csv", "b.csv", "t"),
+                (1, DUMP, "rows", "t", "at"), (1, DUMP, "rows", "t", "--row"), (1, DUMP, "count", "t", "--where", "z = 1"),
+                (3, DUMP, "rows", "none"), (3, DUMP, "count", "none"), (3, IMPORT, "none.csv", "new"), (3, IMPORT, "t.csv", "none", "--append"),
+                (3, DUMP, "rows", copy), (3, DUMP, "summary", copy), (2, DUMP, "verify", copy),
+                (4, DUMP, "rewrite", "t", "new", "--encoding", "id=dict"), (4, IMPORT, "t.csv", "new", "--encoding", "id=dict")):
+            found, _, error = self.run_tool(tool, *arguments)
+            self.assertEqual(found, code, (arguments, error))
+            self.assertFalse((self.folder / "new").exists())
 
 
 class Find(WordsTest):

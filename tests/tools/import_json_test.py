@@ -160,6 +160,22 @@ class Types(JsonTest):
         self.assertEqual((self.folder / "t").exists(), not error)
         return error or json.loads(done.stdout)["skipped"]
 
+    def test_numbers_that_are_not_finite(self):
+        text = '{"a":"nan","i":7,"s":"nan"}\n{"a":1.5,"i":"-inf","s":"x"}\n{"a":"inf","i":9007199254740992,"s":"inf"}\n{"i":"nan"}\n'
+        self.import_text(text)
+        done = self.run_tool(import_test.DUMP, "rows", "t", "--format", "jsonl")
+        lines = done.stdout.decode()
+        self.assertIn('{"a":1.5,"i":"-inf","s":"x"}\n', lines)
+        self.assertEqual([json.loads(line) for line in lines.splitlines()], [json.loads(line) for line in text.splitlines()])
+        self.import_text(lines)
+        self.assertEqual(self.run_tool(import_test.DUMP, "rows", "t", "--format", "jsonl").stdout.decode(), lines)
+        self.import_text('{"a":"nan"}\n')
+        self.assertEqual(self.records(), [{"a": "nan"}])
+        for wrong, said in (('{"a":"nan"}\n{"a":"x"}\n{"a":1}\n', "integers here and strings in line 2"),
+                            ('{"a":"nan"}\n{"a":true}\n', "true or false here and nan or inf in line 1"),
+                            ('{"a":"nan"}\n{"a":9007199254740993}\n', "an integer above 2^53")):
+            self.assertIn(said, self.import_text(wrong))
+
     def test_json_text(self):
         text = '{"a":1,"b":{"x":[1, 2]}}\n{"a":"t","b":7}\n{"a":[true],"b":[]}\n{"a":null}\n'
         self.import_text(text, "--type", "a=json", "--type", "b=json")
@@ -174,6 +190,10 @@ class Types(JsonTest):
         self.import_text(text % 2, "--at", "/data/results")
         self.assertEqual(self.records(), [{"a": 1}, {"a": 2}])
         self.assertIn("r.json:4: invalid JSON", self.import_text(text % "x", "--at", "/data/results"))
+        for wrong, hint in (('{\n"a":[{"b":1}]}', "; --at PATH reads the array at this path of one JSON text"),
+                            ('{"a":1}\n{"a":x}\n', "; --skip-bad-rows N skips such records"),
+                            ('{"a":1}\n2\n', "found a number; --skip-bad-rows N skips such records")):
+            self.assertTrue(self.import_text(wrong).endswith(hint), wrong)
         for path, message in (("/data/none", "r.json:5: there is no /data/none"), ("/z", "r.json:5: no array at /z"),
                               ("/meta", "r.json:1: no array at /meta"), ("/z/y", "r.json:5: no object at /z")):
             self.assertEqual(self.import_text(text % 2, "--at", path), message)

@@ -49,6 +49,9 @@ TEXT = "name,v\n" + "".join(f"\u00e4{i},{i}\n" for i in range(50_000))
 ROWS = [[f"\u00e4{i}", str(i)] for i in range(50_000)]
 
 
+PAD = "; --pad takes rows with too few fields, --skip-bad-rows N skips wrong rows"
+
+
 def zstd(data, *options):
     return subprocess.run(["zstd", "-qc", *options], input=data, capture_output=True, check=True).stdout
 
@@ -61,7 +64,7 @@ class Streams(TextTest):
             self.assertEqual((summary["bytes_in"], summary["packing"], summary["charset"]), (len(TEXT.encode()), "", "UTF-8"))
         done = subprocess.run([import_test.IMPORT, "-", "t2"], cwd=self.folder, capture_output=True, input=b"a,b\n1\n")
         self.assertEqual((done.returncode, done.stderr.decode()),
-                         (1, "cfile-import: standard input:2:1: expected 2 fields, as in the header, but found 1\n"))
+                         (1, f"cfile-import: standard input:2:1: expected 2 fields, as in the header, but found 1{PAD}\n"))
 
     def test_a_fifo(self):
         os.mkfifo(self.folder / "pipe")
@@ -226,8 +229,15 @@ class Delimiters(TextTest):
         self.assertEqual(self.import_file("t.csv", "--skip-bad-rows", "2")["delimiter"],
                          {"name": "semicolon", "reason": "4 of the first 6 lines have 2 fields"})
         shutil.rmtree(self.folder / "t")
-        self.refuse("a;b\n1;2\n3\n", "t.csv:3:1: expected 2 fields, as in the header, but found 1")
-        self.refuse("a\n1\n2,3\n", "t.csv:3:3: expected 1 field, as in the header, but found 2", "--delimiter", ",")
+        self.refuse("a;b\n1;2\n3\n", "t.csv:3:1: expected 2 fields, as in the header, but found 1" + PAD)
+        self.refuse("a;b\n1,5;2\n", 't.csv:2:1: column "a": "1,5" is not of type double: expected a number; --decimal-comma reads numbers such '
+                    "as 1.234,5", "--type", "a=double")
+        self.write("a\n1\n")
+        for wrong, said in (("int644", "; did you mean int64?"), ("jsn", ", json; did you mean json?"), ("Int32", "; did you mean int32?"),
+                            ("strnig", "; did you mean string?"), ("xyz", "uuid, json\nSee")):
+            self.assertIn(said, self.run_tool(import_test.IMPORT, "t.csv", "t", "--type", f"a={wrong}").stderr.decode())
+        (self.folder / "t.csv").unlink()
+        self.refuse("a\n1\n2,3\n", "t.csv:3:3: expected 1 field, as in the header, but found 2" + PAD, "--delimiter", ",")
 
     def test_it_is_said(self):
         self.assertIn("\ndelimiter: semicolon (each of the first 2 lines has 2 fields); the first line has the names\n",
@@ -374,7 +384,7 @@ class Dialects(TextTest):
         self.assertEqual(self.rows(text, "--pad"), (["int32", "string", "int32"], [
             ["1", "null", "null"], ["2", "x", "null"], ["3", "y", "4"], ["5", "z", "6"]]))
         shutil.rmtree(self.folder / "t")
-        self.refuse("a,b\n1,2,3\n", "t.csv:2:5: expected 2 fields, as in the header, but found 3", "--pad")
+        self.refuse("a,b\n1,2,3\n", "t.csv:2:5: expected 2 fields, as in the header, but found 3; --skip-bad-rows N skips such rows", "--pad")
         # Each of many short rows fits.
         self.assertEqual(len(self.rows(",".join("abcdefgh") + "\n" + "1\n" * 100_000, "--pad")[1]), 100_000)
 
@@ -465,7 +475,7 @@ class Inputs(TextTest):
         self.assertEqual(self.error("-", "t.csv", "t"), "IN -: standard input cannot be one of several inputs")
         self.assertEqual(self.error("t.csv"), "OUT_TABLE is required")
         for arguments, code, message in (
-                (("t", "t.csv"), 3, "t.csv: a file, and not a table; the table comes last: cfile-import FILE ... TABLE"),
+                (("t", "t.csv"), 1, "t.csv: a file, and not a table; the table comes last: cfile-import FILE ... TABLE"),
                 (("empty", "t"), 3, "empty: there is no file"), (("*.tsv", "t"), 3, "*.tsv: no file has such a name")):
             done = self.run_import(*arguments)
             self.assertEqual((done.returncode, done.stderr.decode()), (code, f"cfile-import: {message}\n"))

@@ -183,7 +183,10 @@ class Diff {
         document_[kind].push_back(std::move(json));
       }
     } else {
-      AppendLine(absl::StrCat(kind, ": ", Prefix(column), name), TerminalSafe(a), TerminalSafe(b));
+      // Metadata may have kilobytes of base64; JSON has all of it.
+      const size_t most = name == "metadata" ? 100 : SIZE_MAX;
+      AppendLine(absl::StrCat(kind, ": ", Prefix(column), name), Shortened(TerminalSafe(a), most),
+                 Shortened(TerminalSafe(b), most));
     }
   }
 

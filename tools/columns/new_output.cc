@@ -37,7 +37,7 @@ absl::Status CheckOnlyTableFiles(const std::string& path, const std::string& nam
 }  // namespace
 
 void SetWriterLimits(const CommonOptions& common, WriterOptions& options) {
-  options.max_block_size_bytes = common.max_block_size_bytes;
+  if (common.max_block_size_bytes > 0) options.max_block_size_bytes = common.max_block_size_bytes;
   options.max_metadata_size_bytes = common.max_metadata_size_bytes;
   options.max_index_size_bytes = common.max_index_size_bytes;
   options.max_dictionary_values = common.max_dictionary_values;

@@ -333,8 +333,10 @@ void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
       "A .cfile, or the directory of a table; or the first of several files");
   const auto arguments = std::make_shared<RewriteArguments>();
   command.aliases = {{.word = "concat"}};
-  command.Add("FILES ... TARGET", &arguments->places, "More files, and at last TARGET").required =
-      true;
+  command
+      .Add("FILES ... TARGET", &arguments->places,
+           "Perhaps more files, and at last TARGET, the output")
+      .required = true;
   AddIgnoreChecksumsOption(command, common);
   arguments->layout.AddTo(command);
   command.Add("--force", &arguments->force, "Replace the target if it exists");

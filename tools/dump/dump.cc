@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/location.h"
@@ -41,8 +41,8 @@ absl::Status CheckOutIsOutsideTables(const std::string& out) {
 }
 
 // Returns copies of `common`, each with the path of a single file: the file that the user chose.
-// With `all_parts`, and if the user chose no part, there is a copy for each part that has a file of
-// the column. Otherwise there is exactly one copy. See OnFile for the errors.
+// With `all_parts`, there is a copy for each part that has a file of the column, or, if the user
+// chose only a part, for each column. Otherwise there is exactly one copy. See OnFile for the errors.
 absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, bool all_parts) {
   CFILE_ASSIGN_OR_RETURN(const std::optional<TableReader> table,
                          OpenTableAt(common.path, OptionsOf(common)));
@@ -50,14 +50,19 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
     CFILE_RETURN_IF_ERROR(CheckNoColumn(common));
     return std::vector{common};
   }
-  if (common.column.empty()) {
+  const bool has_part = !common.part.empty();
+  std::vector<size_t> columns;
+  if (!common.column.empty()) {
+    CFILE_ASSIGN_OR_RETURN(columns.emplace_back(), FindFile(*table, common.column));
+  } else if (all_parts && has_part) {
+    columns.resize(table->schema().columns.size() + table->schema().key_index().has_value());
+    std::iota(columns.begin(), columns.end(), 0);
+  } else {
     return absl::InvalidArgumentError(
         absl::StrCat(common.path, " is a table: choose one of its columns, such as --column ",
                      ShellQuoted(table->schema().columns[0].name)));
   }
-  CFILE_ASSIGN_OR_RETURN(const size_t column, FindFile(*table, common.column));
   const size_t num_parts = table->num_parts();
-  const bool has_part = !common.part.empty();
   if (!has_part && (num_parts == 0 || (num_parts > 1 && !all_parts))) {
     return absl::InvalidArgumentError(
         absl::StrCat(common.path, " has ", Plural(num_parts, "part"),
@@ -68,15 +73,15 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
     CFILE_ASSIGN_OR_RETURN(first, ChosenPart(*table, common.part));
   }
   std::vector<CommonOptions> files;
-  for (size_t part = first; part < num_parts; ++part) {
-    CFILE_ASSIGN_OR_RETURN(const std::string inside, table->part_file(part, column));
-    if (!inside.empty()) {
+  for (size_t part = first; part < num_parts && (part == first || !has_part); ++part) {
+    for (const size_t column : columns) {
+      CFILE_ASSIGN_OR_RETURN(const std::string inside, table->part_file(part, column));
+      if (inside.empty()) continue;
       files.push_back(common);
       files.back().path = (fs::path(common.path) / inside).string();
       files.back().column.clear();
       files.back().part.clear();
     }
-    if (has_part) break;
   }
   if (!files.empty()) return files;
   const bool several = !has_part && num_parts > 1;
@@ -101,7 +106,8 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   // kMap is not used: a file that is truncated while it is read must give an error, not SIGBUS.
   options.access = ReaderOptions::Access::kPread;
   options.verify_checksums = !common.ignore_checksums;
-  options.max_block_size_bytes = common.max_block_size_bytes;
+  options.blocks_up_to_file_size = common.max_block_size_bytes == 0;
+  if (common.max_block_size_bytes > 0) options.max_block_size_bytes = common.max_block_size_bytes;
   options.max_bloom_filter_bytes = common.max_bloom_filter_bytes;
   options.max_metadata_size_bytes = common.max_metadata_size_bytes;
   options.max_index_size_bytes = common.max_index_size_bytes;
@@ -184,7 +190,7 @@ void AddLimitOptions(Command& command, CommonOptions& common) {
     command.Add(spec, &value, help, BytesIn(1, max)).group = kLimitsGroup;
   };
   size("--max-block-size BYTES", common.max_block_size_bytes, kMaxBytes,
-       "Size of a block (default: 16MiB)");
+       "Size of a block (default: 16MiB, or the size of its file if it is larger)");
   size("--max-bloom-filter-size BYTES", common.max_bloom_filter_bytes, kMaxIndexBytes,
        "Statistics may be this much larger than --max-block-size (default: 64MiB)");
   size("--max-metadata-size BYTES", common.max_metadata_size_bytes, kMaxBytes,
@@ -232,7 +238,7 @@ absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& n
     known.push_back(NameAsWritten(column.name));
   }
   return absl::InvalidArgumentError(absl::StrCat("the table has no column ", Quoted(name),
-                                                 "; it has ", absl::StrJoin(known, ", "),
+                                                 "; it has ", ListOfNames(known),
                                                  Suggestion(name, known)));
 }
 
@@ -271,7 +277,8 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common, const ReadObserver&
     if (!file.ok()) return file.status();
     return OpenInput(*file, observer);
   }
-  if (!common.part.empty()) return absl::InvalidArgumentError("--part needs --column");
+  if (!common.part.empty())
+    return absl::InvalidArgumentError("--part needs --column here, which chooses one file");
   Input input;
   auto table = OpenTableAt(common.path, OptionsOf(common), observer);
   if (!table.ok()) return table.status();

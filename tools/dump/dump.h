@@ -36,7 +36,7 @@ struct CommonOptions {
   bool json = false;
   bool ignore_checksums = false;
   // Limits that are passed on to ReaderOptions. `max_depth` is for schemas and for indexes.
-  size_t max_block_size_bytes = ReaderOptions().max_block_size_bytes;
+  size_t max_block_size_bytes = 0;  // 0: 16 MiB, or the size of the file if it is larger
   size_t max_bloom_filter_bytes = ReaderOptions().max_bloom_filter_bytes;
   size_t max_metadata_size_bytes = ReaderOptions().max_metadata_size_bytes;
   std::optional<size_t> max_depth;

@@ -261,14 +261,20 @@ absl::StatusOr<RowRanges> ChooseRows(const Input& input, const CommonOptions& co
   if (!choice.from.empty() || !choice.to.empty()) {
     CFILE_ASSIGN_OR_RETURN(ranges, RangesOfKeys(input, common, choice));
   }
-  ranges = Within(ranges, {all.begin + choice.ordinal, all.end});
+  const uint64_t first_row = all.begin + choice.ordinal;
+  ranges = Within(ranges, {first_row, choice.must_exist ? first_row + 1 : all.end});
   const uint64_t rows = RowsOf(ranges);
+  if (choice.count && !choice.must_exist &&
+      (choice.skips_damage || !selection.options.where.empty())) {
+    selection.options.limit = *choice.count;
+    selection.rows_left = std::make_shared<uint64_t>(*choice.count);
+    return ranges;
+  }
   if (selection.options.where.empty()) {
     if (choice.count) return Cut(ranges, 0, *choice.count);
     if (choice.tail) return Cut(ranges, rows - std::min(rows, *choice.tail), rows);
     return choice.sample ? Sample(ranges, *choice.sample, choice.seed) : ranges;
   }
-  if (choice.count) selection.options.limit = *choice.count;
   if (choice.tail) {
     uint64_t found = 0;
     uint64_t first = all.end;
@@ -318,8 +324,9 @@ absl::StatusOr<bool> RangeScan::OpenNext() {
   ++open_end_;
   // One scan reads several ranges if, in each column, every range begins in the data block in which
   // the range before it ends. Otherwise the scan could read blocks between the ranges. With a
-  // condition, each range has its own scan, because a scan also tests the rows between the ranges.
-  while (selection_.options.where.empty() && open_end_ < ranges_.size()) {
+  // condition or a limit, each range has its own scan, because a scan also tests and counts the rows
+  // between the ranges.
+  while (selection_.options.where.empty() && !selection_.rows_left && open_end_ < ranges_.size()) {
     CFILE_ASSIGN_OR_RETURN(const bool same,
                            InSameBlocks(ranges_[open_end_ - 1].end - 1, ranges_[open_end_].begin));
     if (!same) break;

@@ -28,6 +28,7 @@ struct RangeChoice {
   std::optional<uint64_t> tail = {};    // the last rows
   std::optional<uint64_t> sample = {};  // rows that are chosen by chance
   uint64_t seed = 0;                    // the seed for `sample`
+  bool skips_damage = false;            // rows that cannot be read do not count for `count`
   // Only rows whose key is at least `from` and less than `to`. Empty: no bound. For a compound key,
   // the values of its columns, or of its first columns; otherwise one value.
   std::vector<std::string> from = {};

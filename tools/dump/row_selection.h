@@ -22,6 +22,8 @@ struct RowChoice {
 struct RowSelection {
   TableScanOptions options;
   std::vector<ColumnSchema> columns;  // of the batches
+  // If there is a limit, how many rows may still be returned. Copies of the selection share it.
+  std::shared_ptr<uint64_t> rows_left = {};
 
   absl::StatusOr<TableScan> NewScan(const Input& input) const;
 };

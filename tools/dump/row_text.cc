@@ -27,7 +27,8 @@ class ScannedRows : public RowText {
  public:
   ScannedRows(const Input& input, RowSelection selection, RowRanges ranges)
       : ordinal_(ranges.empty() ? 0 : ranges.front().begin),
-        scan_(input, std::move(selection), std::move(ranges)) {}
+        rows_left_(selection.rows_left),
+        scan_(input, Limited(std::move(selection)), std::move(ranges)) {}
   uint64_t ordinal() const final { return ordinal_; }
 
  protected:
@@ -36,13 +37,24 @@ class ScannedRows : public RowText {
     CFILE_ASSIGN_OR_RETURN(rows_, scan_.Next());
     if (rows_.batch == nullptr) return false;
     ordinal_ = rows_.batch->ordinal(rows_.end - 1) + 1;
+    if (rows_left_) *rows_left_ -= rows_.end - rows_.begin;
     return true;
+  }
+  // The rows of rows_ from begin on are not appended.
+  void GiveBack() {
+    if (rows_left_) *rows_left_ += rows_.end - rows_.begin;
   }
 
   BatchRows rows_;
   uint64_t ordinal_;
 
  private:
+  static RowSelection Limited(RowSelection selection) {
+    if (selection.rows_left) selection.options.limit = *selection.rows_left;
+    return selection;
+  }
+
+  const std::shared_ptr<uint64_t> rows_left_;
   RangeScan scan_;
 };
 
@@ -229,9 +241,14 @@ class RecordRows final : public ScannedRows {
       if (!more) return false;
     }
     ordinal_ = rows_.batch->ordinal(rows_.begin);
-    if (ordinal_ != reader_.record()) CFILE_RETURN_IF_ERROR(reader_.Seek(ordinal_));
     record_.text().clear();
-    CFILE_RETURN_IF_ERROR(reader_.Next(record_).status());
+    absl::Status status;
+    if (ordinal_ != reader_.record()) status = reader_.Seek(ordinal_);
+    if (status.ok()) status = reader_.Next(record_).status();
+    if (!status.ok()) {
+      GiveBack();
+      return status;
+    }
     out += record_.text();
     ++rows_.begin;
     ++ordinal_;

@@ -252,18 +252,25 @@ absl::StatusOr<uint64_t> ToText(const Input& input, const Format& format, char d
   if (common.json && options.format.empty()) form.format = RowFormat::kJson;
   const bool shown = !options.to_file() && isatty(STDOUT_FILENO) != 0;
   if (shown && options.format.empty() && !common.json) form.width = OutputWidth();
-  CFILE_ASSIGN_OR_RETURN(RowPlan plan,
-                         PlanRows(input, common, options.choice, options.range, form));
+  RangeChoice range = options.range;
+  range.skips_damage = options.skip_damaged;
+  CFILE_ASSIGN_OR_RETURN(RowPlan plan, PlanRows(input, common, options.choice, range, form));
   std::atomic<uint64_t> lost_rows = 0;
   if (options.skip_damaged) {
-    if (plan.one_thread && options.choice.where && options.range.count) {
-      return absl::InvalidArgumentError("--skip-damaged with --where excludes --limit");
-    }
     plan = SkippingDamage(input, std::move(plan), lost_rows);
   }
   CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, OpenSink(options, common));
-  CFILE_RETURN_IF_ERROR(
-      WriteRows(plan, options.explain ? 1 : options.num_threads, *sink, progress));
+  const absl::Status written =
+      WriteRows(plan, options.explain ? 1 : options.num_threads, *sink, progress);
+  if (absl::IsDataLoss(written) && !options.skip_damaged) {
+    const std::string path = ShellQuoted(common.path);
+    return absl::DataLossError(absl::StrCat(
+        written.message(), "; --skip-damaged prints the other rows, ",
+        input.table
+            ? absl::StrCat("cfile-table repair --salvage ", path, " keeps them in the table")
+            : absl::StrCat("cfile-dump salvage ", path, " OUT copies them")));
+  }
+  CFILE_RETURN_IF_ERROR(written);
   CFILE_RETURN_IF_ERROR(sink->Finish());
   return lost_rows;
 }
@@ -411,8 +418,8 @@ void AddRowsCommand(Command& app, CommonOptions& common, Action& action) {
               "What separates the fields of CSV; 'tab' for a tab (default: ,)");
   command.Add(
       "--skip-damaged", &options->skip_damaged,
-      "Go on behind blocks with damaged values, and print which rows are left out; the exit "
-      "code is 2");
+      "Go on behind blocks with damaged values, and print which rows are left out; they do not "
+      "count for --limit. The exit code is 2");
   AddExplainOption(command, options->explain);
   command.Add("--threads NUMBER", &options->num_threads,
               "Threads that format rows (default: one per core)", NumberIn(1, kMaxThreads));

@@ -62,10 +62,15 @@ Outcome PrintSummary(const SummaryOptions& options, const CommonOptions& common,
   if (options.schema) {
     CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common));
     CFILE_ASSIGN_OR_RETURN(output.text, SchemaText(input, common.path));
+    if (common.json) {
+      Json json = JsonDocument(common.path);
+      json["schema"] = output.text;
+      output.text = json.dump() + "\n";
+    }
     return kFine;
   }
   SummaryProgress progress;
-  if (!common.column.empty()) {
+  if (!common.column.empty() || !common.part.empty()) {
     return OnEachFile([&progress](const CommonOptions& chosen, Output& to) -> Outcome {
       CFILE_ASSIGN_OR_RETURN(const Reader reader,
                              OpenFileAt(chosen.path, OptionsOf(chosen), progress.observer()));

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -197,6 +198,29 @@ void CancelOnCutInput() {
   sigaction(SIGBUS, &action, nullptr);
 }
 
+// The option that takes an input with this error; "" if there is none, or the user gave it.
+std::string_view Hint(const ImportOptions& options, std::string_view error) {
+  const auto has = [error](std::string_view part) { return error.find(part) != error.npos; };
+  const auto digit = [error](size_t at) {
+    return at < error.size() && std::isdigit(static_cast<unsigned char>(error[at])) != 0;
+  };
+  if (options.skip_bad_rows == 0 && has("as in the header, but found")) {
+    return options.dialect.pad
+               ? "; --skip-bad-rows N skips such rows"
+               : "; --pad takes rows with too few fields, --skip-bad-rows N skips wrong rows";
+  }
+  const size_t comma = error.find(',');
+  if (!options.dialect.decimal_comma && has(": expected a number") && comma != 0 &&
+      digit(comma - 1) && digit(comma + 1))
+    return "; --decimal-comma reads numbers such as 1.234,5";
+  if (options.at.empty() && has("invalid JSON: an object or an array does not end"))
+    return "; --at PATH reads the array at this path of one JSON text";
+  if (options.skip_bad_rows == 0 &&
+      (has(": invalid JSON: ") || has(": a record must be an object")))
+    return "; --skip-bad-rows N skips such records";
+  return "";
+}
+
 ExitCode Run(const Arguments& arguments) {
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   {
@@ -209,7 +233,10 @@ ExitCode Run(const Arguments& arguments) {
                       StrCat(arguments.import.input, ": the file was cut while it was read")));
   }
   if (!result.ok()) {
-    const ExitCode code = Report(kImportTool, result.status());
+    const std::string_view hint = Hint(arguments.import, result.status().ToString());
+    const ExitCode code = Report(
+        kImportTool, absl::Status(result.status().code(),
+                                  absl::StrCat(result.status().message(), std::string(hint))));
     if (absl::IsCancelled(result.status())) EndByCaughtSignal();
     return code;
   }

@@ -19,9 +19,10 @@
 namespace cfile::tools {
 namespace {
 
-enum Kind : uint8_t { kObject, kArray, kString, kBool, kInteger, kFraction, kNumKinds };
-constexpr std::array kKindNames = {"objects",       "arrays",   "strings",
-                                   "true or false", "integers", "numbers"};
+// kNotFinite: the strings nan, inf and -inf, as `cfile-dump rows` writes these numbers.
+enum Kind : uint8_t { kObject, kArray, kString, kBool, kInteger, kFraction, kNotFinite, kNumKinds };
+constexpr std::array kKindNames = {"objects",  "arrays",  "strings",   "true or false",
+                                   "integers", "numbers", "nan or inf"};
 
 // What is known about all values at one place in the records: a field, the elements of an array, or
 // the records themselves.
@@ -57,7 +58,8 @@ RecordNode NamedNode(std::string name, bool required, size_t num_children = 0) {
 
 ColumnType TypeOf(const Shape& shape, Compatibility compatibility) {
   if (shape.Saw(kBool)) return ColumnType::Bool();
-  if (shape.Saw(kFraction)) return ColumnType::Double();
+  if (shape.Saw(kFraction) || (shape.Saw(kInteger) && shape.Saw(kNotFinite)))
+    return ColumnType::Double();
   if (shape.Saw(kInteger)) {
     if (shape.beyond_decimal) return ColumnType::String();
     if (shape.beyond_64_bits || (shape.beyond_int64 && shape.negative)) {
@@ -264,7 +266,8 @@ class JsonInference::Impl {
       case ondemand::json_type::string: {
         std::string_view text;
         CFILE_RETURN_IF_INVALID_JSON(ReadString(value, text));
-        CFILE_RETURN_IF_ERROR(See(shape, kString));
+        const bool not_finite = text == "nan" || text == "inf" || text == "-inf";
+        CFILE_RETURN_IF_ERROR(See(shape, not_finite ? kNotFinite : kString));
         if (shape.texts.Add(text, line_, /*lasting=*/false)) Note(shape, text);
         return absl::OkStatus();
       }
@@ -346,12 +349,15 @@ class JsonInference::Impl {
     if (!shape.Saw(kind)) shape.first_line[kind] = line_;
     for (int other = 0; other < kNumKinds; ++other) {
       const bool numbers = other >= kInteger && kind >= kInteger;
-      if (other == kind || numbers || shape.first_line[other] == 0) continue;
+      const bool strings =
+          std::min<int>(other, kind) == kString && std::max<int>(other, kind) == kNotFinite;
+      if (other == kind || numbers || strings || shape.first_line[other] == 0) continue;
       const bool nested = kind == kObject || kind == kArray || other == kObject || other == kArray;
       if (!nested && Given() != nullptr) continue;
       return Conflict(kKindNames[kind], kKindNames[other], shape.first_line[other], !nested);
     }
-    if (shape.Saw(kFraction) && shape.first_wide != 0 && Given() == nullptr) {
+    if ((shape.Saw(kFraction) || shape.Saw(kNotFinite)) && shape.first_wide != 0 &&
+        Given() == nullptr) {
       return Conflict("fractions", "an integer above 2^53", shape.first_wide, true);
     }
     return absl::OkStatus();

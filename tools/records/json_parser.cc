@@ -94,10 +94,12 @@ Node NodeOf(const RecordSchema& schema, size_t i, const JsonParserOptions& optio
   result.takes_bools = result.is_text && is_given;
   const Meaning meaning = MeaningOf(node.type);
   const bool is_time = meaning == Meaning::kDate || meaning == Meaning::kTimestamp;
-  // A bool is never a JSON string.
+  // Of the strings, JsonInference takes only nan and inf for numbers. A bool is never a string.
+  const bool is_double =
+      node.type == ColumnType::Double() && options.origin == JsonSchema::kFoundInAll;
   result.takes_strings =
       result.physical != PhysicalType::kBool &&
-      (is_given || options.origin == JsonSchema::kGiven || result.is_text || is_time);
+      (is_given || options.origin == JsonSchema::kGiven || result.is_text || is_time || is_double);
   result.checks_numbers = !is_given && options.origin == JsonSchema::kFoundInSome;
   if (result.checks_numbers && is_time) result.texts = TypeInference::Of(node.type);
   if (result.checks_numbers && options.without_values.contains(path)) result.texts.emplace();

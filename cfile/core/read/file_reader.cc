@@ -79,6 +79,11 @@ FileReader::FileReader(std::shared_ptr<const Source> source,
       seek_index_bytes_left_(static_cast<int64_t>(
           std::min<size_t>(options.max_seek_index_bytes, std::numeric_limits<int64_t>::max()))),
       usage_(std::move(ends), std::move(usage)) {
+  if (options_.blocks_up_to_file_size) {
+    options_.max_block_size_bytes =
+        std::max<size_t>(options_.max_block_size_bytes,
+                         std::min<uint64_t>(source_->size(), std::numeric_limits<int32_t>::max()));
+  }
   if (options_.block_cache == nullptr) options_.block_cache = BlockCache::Default();
   cache_file_ = CachedBlocks::FileOf(CacheIdentity(*source_, options_));
   usage_.AddMemory(sizeof(FileReader) + info_.header_size_bytes);

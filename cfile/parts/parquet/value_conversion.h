@@ -57,7 +57,7 @@ absl::Status ConvertValues(encodings::ValueSpan values, uint64_t first, void* ou
     } else if constexpr (std::is_same_v<T, double>) {
       return absl::InvalidArgumentError(
           encodings::StrCat("value ", first + i, " is ", values.As<P>()[i],
-                            ", to which no double is equal; other files have doubles"));
+                            ", to which no double is equal; the column has the type double"));
     } else {
       return encodings::DataLoss("value ", first + i, " does not fit ", 8 * sizeof(T), " bits");
     }

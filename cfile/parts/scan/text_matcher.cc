@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -65,10 +66,28 @@ struct AnyTest {
   bool operator()(std::string_view) const { return true; }
 };
 
-struct ContainsTest {
-  std::string part;
+// A pattern of LIKE without _, and contains. The time is linear in the size of the value.
+struct PartsTest {
+  std::string begin;               // in lower case if `fold`
+  std::vector<std::string> parts;  // between begin and end, in this order
+  std::string end;
+  bool fold = false;  // letters of ASCII match in upper and lower case
+
   bool operator()(std::string_view value) const {
-    return value.find(part) != std::string_view::npos;
+    std::string lower;
+    if (fold) value = lower = absl::AsciiStrToLower(absl::string_view(value.data(), value.size()));
+    if (value.size() < begin.size() + end.size() || !value.starts_with(begin) ||
+        !value.ends_with(end)) {
+      return false;
+    }
+    value = value.substr(begin.size(), value.size() - begin.size() - end.size());
+    for (const std::string& part : parts) {
+      const void* const found = memmem(value.data(), value.size(), part.data(), part.size());
+      if (found == nullptr) return false;
+      value.remove_prefix(static_cast<size_t>(static_cast<const char*>(found) - value.data()) +
+                          part.size());
+    }
+    return true;
   }
 };
 
@@ -197,28 +216,32 @@ MatcherOrError MatchLike(std::vector<Element> pattern, bool fold) {
     for (Element& element : pattern) {
       if (element < kOne) element = absl::ascii_tolower(static_cast<unsigned char>(element));
     }
-    return Make(LikeTest{std::move(pattern), fold});
   }
   const std::string prefix = TakeBytes(rest);
-  const auto match = [](const TextPredicate& predicate) {
-    return std::make_shared<const PredicateMatcher<std::string_view>>(predicate);
-  };
-  if (rest.empty()) return match(TextPredicate::Equal(prefix));
+  const std::string low = fold ? "" : prefix;
+  if (rest.empty() && !fold)
+    return std::make_shared<const PredicateMatcher<std::string_view>>(TextPredicate::Equal(prefix));
+  if (rest.empty() || std::ranges::count(rest, kOne) > 0)
+    return Make(LikeTest{std::move(pattern), fold}, low, AfterPrefix(low));
   const auto is_many = [](Element element) { return element == kMany; };
-  if (std::all_of(rest.begin(), rest.end(), is_many))
-    return match(TextPredicate::HasPrefix(prefix));
-  if (prefix.empty() && rest[0] == kMany) {
-    std::span<const Element> part = rest.subspan(1);
-    const std::string bytes = TakeBytes(part);
-    if (part.size() == 1 && part[0] == kMany) return Make(ContainsTest{bytes});
+  if (std::ranges::all_of(rest, is_many) && !fold) {
+    return std::make_shared<const PredicateMatcher<std::string_view>>(
+        TextPredicate::HasPrefix(prefix));
   }
-  return Make(LikeTest{std::move(pattern)}, prefix, AfterPrefix(prefix));
+  PartsTest test{.begin = prefix, .fold = fold};
+  while (!rest.empty()) {
+    rest = rest.subspan(1);
+    test.parts.push_back(TakeBytes(rest));
+  }
+  test.end = std::move(test.parts.back());
+  test.parts.pop_back();
+  return Make(std::move(test), low, AfterPrefix(low));
 }
 
 }  // namespace
 
 MatcherOrError NewTextMatcher(PredicateKind test, std::span<const std::string> constants) {
-  if (test == PredicateKind::kContains) return Make(ContainsTest{constants[0]});
+  if (test == PredicateKind::kContains) return Make(PartsTest{.parts = {constants[0]}});
   if (test == PredicateKind::kMatches) return MatchExpression(constants[0]);
   CFILE_ASSERT(test == PredicateKind::kLike || test == PredicateKind::kILike);
   CFILE_ASSIGN_OR_RETURN(std::vector<Element> pattern,

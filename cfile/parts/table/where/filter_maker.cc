@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/parts/scan/text_matcher.h"
 #include "cfile/parts/table/where/constant_text.h"
@@ -48,7 +49,15 @@ class FilterMaker {
  private:
   absl::StatusOr<Filter> MakeCondition(const Condition& condition) const {
     const std::optional<size_t> column = schema_.Find(condition.column);
-    if (!column) return NoSuchColumn(condition);
+    if (!column) {
+      // 5 < id
+      if (condition.kind <= Kind::kGreaterOrEqual && !condition.values.empty() &&
+          absl::StrContains("+-.0123456789@", where_[condition.column_offset]) &&
+          IsColumn(condition.values[0])) {
+        return MakeCondition(Turned(condition));
+      }
+      return NoSuchColumn(condition);
+    }
     const ColumnSchema& schema = schema_.columns[*column];
     if (schema.levels.max_repetition > 0) {
       return FilterError(where_, condition.column_offset,
@@ -99,6 +108,18 @@ class FilterMaker {
       }
     }
     return MakeTest(condition, constants);
+  }
+
+  // VALUE OPERATOR COLUMN as COLUMN OPERATOR VALUE.
+  static Condition Turned(const Condition& condition) {
+    static constexpr Kind kTurned[] = {Kind::kEqual,          Kind::kNotEqual, Kind::kGreater,
+                                       Kind::kGreaterOrEqual, Kind::kLess,     Kind::kLessOrEqual};
+    Condition turned{.column = condition.values[0].text,
+                     .column_offset = condition.values[0].offset,
+                     .kind = kTurned[static_cast<size_t>(condition.kind)],
+                     .kind_offset = condition.kind_offset};
+    turned.values.push_back({.text = condition.column, .offset = condition.column_offset});
+    return turned;
   }
 
   // Numbers that the type cannot hold are compared by their value.
@@ -166,14 +187,16 @@ class FilterMaker {
   }
 
   absl::Status NoSuchColumn(const Condition& condition, const char* hint = "") const {
-    std::string known;
-    for (const ColumnSchema& column : schema_.columns)
-      absl::StrAppend(&known, known.empty() ? "" : ", ", NameAsWritten(column.name));
+    std::vector<std::string> known;
+    for (const ColumnSchema& column : schema_.columns) known.push_back(NameAsWritten(column.name));
+    const std::string name = NameAsWritten(condition.column);
+    const std::string* const nearest = NearestName(name, known);
     return FilterError(
         where_, condition.column_offset,
-        absl::StrCat("there is no column ", NameAsWritten(condition.column), hint,
-                     schema_.columns.size() == 1 ? "; the only column is called " : "; there are ",
-                     known));
+        absl::StrCat("there is no column ", name, hint,
+                     known.size() == 1 ? "; the only column is called " : "; there are ",
+                     ListOfNames(known),
+                     nearest == nullptr ? "" : absl::StrCat("; did you mean ", *nearest, "?")));
   }
 
   const std::string_view where_;
