@@ -1,7 +1,6 @@
 #include "encodings/core/block_description.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"

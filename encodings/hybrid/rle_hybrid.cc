@@ -1,10 +1,8 @@
 #include "encodings/hybrid/rle_hybrid.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "encodings/core/assert.h"
-#include "encodings/kernels/bit_packing.h"
 
 namespace cfile::encodings {
 namespace {

@@ -1,7 +1,6 @@
 #include "encodings/hybrid/rle_hybrid.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "encodings/core/assert.h"
 #include "encodings/hybrid/fill_run.h"

@@ -2,7 +2,6 @@
 #include "encodings/hybrid/validity.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "encodings/core/physical_type.h"
 #include "encodings/kernels/bit_packing.h"

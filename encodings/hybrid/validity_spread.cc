@@ -2,7 +2,6 @@
 #include "encodings/hybrid/validity.h"
 
 #include <array>
-#include <bit>
 
 #include "encodings/core/physical_type.h"
 

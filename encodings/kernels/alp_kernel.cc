@@ -1,8 +1,6 @@
 #include "encodings/kernels/alp_kernel.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <limits>
 
 #include "encodings/kernels/bit_packing.h"

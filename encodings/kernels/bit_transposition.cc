@@ -1,6 +1,5 @@
 #include "encodings/kernels/bit_transposition.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "encodings/core/assert.h"

@@ -1,7 +1,6 @@
 #include "encodings/kernels/compact_kernels.h"
 
 #include <bit>
-#include <cstring>
 
 #include "encodings/core/bytes.h"
 #include "encodings/kernels/bit_packing.h"

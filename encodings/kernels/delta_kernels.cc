@@ -1,13 +1,8 @@
 #include "encodings/kernels/delta_kernels.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstring>
 #include <limits>
-#include <span>
-#include <type_traits>
-#include <utility>
 
 #include "encodings/kernels/bit_packing.h"
 

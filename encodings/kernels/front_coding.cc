@@ -4,7 +4,6 @@
 #include "encodings/kernels/front_coding.h"
 
 #include <algorithm>
-#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encodings/kernels/front_coding.cc"

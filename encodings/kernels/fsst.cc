@@ -1,8 +1,6 @@
 #include "encodings/kernels/fsst.h"
 
-#include <algorithm>
 #include <bit>
-#include <cstring>
 #include <vector>
 
 namespace cfile::encodings {

@@ -4,7 +4,6 @@
 #include <lz4.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "encodings/core/bytes.h"

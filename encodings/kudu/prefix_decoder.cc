@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
 #include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"

@@ -5,7 +5,6 @@
 #include <span>
 #include <string_view>
 
-#include "encodings/core/status.h"
 #include "encodings/kernels/alp_rd_kernel.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/interleaved_bits.h"

@@ -8,7 +8,6 @@
 
 #include "encodings/core/block_codec.h"
 #include "encodings/core/bytes.h"
-#include "encodings/core/status.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/interleaved_bits.h"
 #include "encodings/own/for_layout.h"

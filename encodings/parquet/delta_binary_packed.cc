@@ -1,6 +1,5 @@
 #include "encodings/parquet/delta_binary_packed.h"
 
-#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <type_traits>

@@ -2,7 +2,6 @@
 #include "encodings/parquet/delta_binary_packed.h"
 
 #include <algorithm>
-#include <bit>
 #include <type_traits>
 
 #include "encodings/core/assert.h"

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"

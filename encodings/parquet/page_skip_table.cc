@@ -1,6 +1,5 @@
 #include "encodings/parquet/page_skip_table.h"
 
-#include <memory>
 #include <string_view>
 #include <vector>
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"

@@ -1,6 +1,5 @@
 #include "cfile/core/format/bloom_filter.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>

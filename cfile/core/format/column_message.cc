@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "absl/strings/str_cat.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {

@@ -1,6 +1,5 @@
 #include "cfile/core/format/compress.h"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <memory>

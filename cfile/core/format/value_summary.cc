@@ -1,7 +1,5 @@
 #include "cfile/core/format/value_summary.h"
 
-#include <algorithm>
-#include <optional>
 #include <type_traits>
 #include <utility>
 

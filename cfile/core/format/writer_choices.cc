@@ -3,8 +3,6 @@
 #include "cfile/core/format/writer_choices.h"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/format/file_policy.h"

@@ -1,6 +1,5 @@
 #include "cfile/core/wire/parse_message.h"
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 #include <vector>

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/escaping.h"

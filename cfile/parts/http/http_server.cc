@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include "cfile/parts/http/s3_signature.h"
 #include "cfile/parts/http/url.h"

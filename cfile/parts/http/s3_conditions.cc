@@ -1,6 +1,5 @@
 #include "cfile/parts/http/s3_conditions.h"
 
-#include "absl/status/statusor.h"
 #include "cfile/core/io/file_system.h"
 #include "encodings/core/status.h"
 

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <new>
 #include <span>
-#include <string_view>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"

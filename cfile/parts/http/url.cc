@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {

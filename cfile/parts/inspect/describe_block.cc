@@ -1,8 +1,6 @@
 #include "cfile/parts/inspect/describe_block.h"
 
 #include <string>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "cfile/core/format/crc32c.h"

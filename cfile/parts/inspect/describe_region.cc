@@ -2,13 +2,8 @@
 #include "cfile/inspect.h"
 
 #include <algorithm>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/statistics_block.h"
 #include "cfile/core/format/stored_block.h"
 #include "cfile/core/read/file_reader.h"

@@ -1,7 +1,6 @@
 #include "cfile/inspect.h"
 
 #include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/key_codec.h"
 #include "cfile/core/read/block_cursor.h"
 #include "cfile/core/read/file_reader.h"

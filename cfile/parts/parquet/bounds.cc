@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <type_traits>
-#include <utility>
 
 #include "cfile/batch.h"
 #include "cfile/core/format/key_codec.h"

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 #include "cfile/core/io/named_status.h"

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <functional>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -12,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "cfile/core/format/metadata_keys.h"
-#include "cfile/parquet.h"
 #include "cfile/parts/arrow/field_tree.h"
 #include "cfile/parts/parquet/annotation.h"
 #include "cfile/parts/parquet/chunk_writer.h"
@@ -23,8 +19,6 @@
 #include "cfile/parts/parquet/page_bytes.h"
 #include "cfile/parts/parquet/parquet_schema.h"
 #include "cfile/parts/parquet/parquet_type.h"
-#include "cfile/reader.h"
-#include "cfile/schema.h"
 #include "cfile/table.h"
 #include "encodings/core/status.h"
 #include "encodings/parquet.h"

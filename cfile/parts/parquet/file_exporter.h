@@ -5,7 +5,6 @@
 #include <memory>
 #include <string_view>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/parquet_options.h"
 #include "cfile/parts/parquet/chunk_writer.h"

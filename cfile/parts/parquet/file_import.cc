@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/parts/parquet/annotation.h"
 #include "cfile/parts/parquet/column_import.h"

@@ -11,7 +11,6 @@
 
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/io/named_status.h"
-#include "cfile/parts/parquet/annotation.h"
 #include "cfile/parts/parquet/file_import.h"
 #include "cfile/parts/parquet/key_value_metadata.h"
 #include "cfile/parts/parquet/parquet_type.h"

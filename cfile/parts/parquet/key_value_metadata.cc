@@ -4,10 +4,8 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "cfile/core/format/file_policy.h"
-#include "cfile/core/format/metadata_keys.h"
 #include "cfile/parts/arrow/field_tree.h"
 #include "cfile/parts/parquet/arrow_fields.h"
 

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string_view>
 
 #include "cfile/core/format/compression.h"
 #include "cfile/parts/parquet/metadata/messages.h"
 #include "encodings/core/assert.h"
-#include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 #include "encodings/core/value_dictionary.h"
 #include "encodings/parquet/page_codec.h"

@@ -1,7 +1,6 @@
 #include "cfile/parts/parquet/page_reader.h"
 
 #include <algorithm>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/format/compression.h"

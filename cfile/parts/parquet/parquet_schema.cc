@@ -1,10 +1,8 @@
 #include "cfile/parts/parquet/parquet_schema.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/parts/arrow/column_tree.h"
 #include "cfile/parts/parquet/arrow_description.h"

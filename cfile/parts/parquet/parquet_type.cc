@@ -1,10 +1,7 @@
 #include "cfile/parts/parquet/parquet_type.h"
 
 #include <optional>
-#include <string>
-#include <string_view>
 
-#include "absl/strings/str_cat.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "cfile/core/io/file_system.h"
 #include "encodings/core/status.h"
 

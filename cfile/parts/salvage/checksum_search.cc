@@ -1,9 +1,7 @@
 #include "cfile/parts/salvage/checksum_search.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <memory>
 
 #include "cfile/core/format/crc32c.h"
 #include "encodings/core/bytes.h"

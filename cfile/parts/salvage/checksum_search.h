@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/file_info.h"
 #include "cfile/io.h"

@@ -1,7 +1,6 @@
 #include "cfile/parts/salvage/leaf_entries.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "cfile/core/read/index_walk.h"
 #include "encodings/core/status.h"

@@ -1,7 +1,6 @@
 #include "cfile/parts/salvage/part_survey.h"
 
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>

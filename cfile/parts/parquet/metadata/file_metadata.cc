@@ -3,7 +3,6 @@
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "cfile/core/io/named_status.h"
