@@ -82,6 +82,7 @@ struct PartsTest {
     }
     value = value.substr(begin.size(), value.size() - begin.size() - end.size());
     for (const std::string& part : parts) {
+      if (part.empty()) continue;
       const void* const found = memmem(value.data(), value.size(), part.data(), part.size());
       if (found == nullptr) return false;
       value.remove_prefix(static_cast<size_t>(static_cast<const char*>(found) - value.data()) +
