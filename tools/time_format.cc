@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
