@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <chrono>
-#include <optional>
 #include <string>
 
 namespace cfile::tools {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <sstream>
 #include <type_traits>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <charconv>
 #include <cmath>
-#include <utility>
 
 #include "tools/utf8.h"
 
@@ -99,21 +98,9 @@ std::string Json::dump(int indent) const {
 }
 
 std::string Json::Quoted(std::string_view text) {
-  if (!IsUtf8(text)) return Quoted(ReplaceInvalidUtf8(text));
-  constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
-  std::string out = "\"";
-  for (const char& byte : text) {
-    if (const size_t i = kEscaped.find(byte); i != kEscaped.npos) {
-      out += '\\';
-      out += kLetters[i];
-    } else if (static_cast<unsigned char>(byte) < 0x20) {
-      out += "\\u00";
-      AppendHex({&byte, 1}, out);
-    } else {
-      out += byte;
-    }
-  }
-  return out += '"';
+  std::string out;
+  AppendJsonBytes(IsUtf8(text) ? text : ReplaceInvalidUtf8(text), out);
+  return out;
 }
 
 void Json::Append(std::string& out) const {

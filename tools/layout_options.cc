@@ -1,7 +1,5 @@
 #include "tools/layout_options.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
 #include "tools/command_line.h"

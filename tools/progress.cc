@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
@@ -40,6 +39,8 @@ std::string Duration(double seconds) {
 }
 
 }  // namespace
+
+Progress::Progress() : Progress(isatty(STDERR_FILENO) != 0) {}
 
 void Progress::Cancel() { is_cancelled = true; }
 

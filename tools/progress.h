@@ -18,6 +18,7 @@ namespace cfile::tools {
 class Progress {
  public:
   explicit Progress(bool shown) : shown_(shown) {}
+  Progress();  // shown if stderr is a terminal
   ~Progress() { End(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdlib>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -8,7 +8,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "cfile/status.h"
 #include "tools/civil_time.h"
 #include "tools/parse_number.h"
 #include "tools/utf8.h"

@@ -193,6 +193,8 @@ class Contents(ReportTest):
         """Compares the description of a file with what other subcommands print."""
         regions = described["regions"]
         self.assertEqual(described["size"], path.stat().st_size)
+        summary = self.succeed(DUMP, "summary", path).splitlines()[1:]
+        self.assertEqual([f"{name:17} {text}" for name, text in described["facts"]], summary)
         end = 0
         for region in regions:
             self.assertEqual(region["offset"], end, path)

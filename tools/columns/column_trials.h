@@ -11,13 +11,46 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/file_info.h"
+#include "cfile/options.h"
+#include "cfile/types.h"
 #include "tools/columns/sample.h"
 #include "tools/columns/stored_column.h"
-#include "tools/columns/trials.h"
 #include "tools/dump/document.h"
 #include "tools/progress.h"
 
 namespace cfile::tools {
+
+// An encoding with a codec.
+struct StoredForm {
+  Encoding encoding = Encoding::kPlain;
+  Compression compression = Compression::kNone;
+  friend bool operator==(const StoredForm&, const StoredForm&) = default;
+};
+
+struct FormTrial {
+  StoredForm form;
+  absl::StatusOr<Trial> result;
+};
+
+// The form of the blocks that take the most bytes. The codec is kNone if most of these blocks are
+// not compressed. nullopt: there are no blocks.
+std::optional<StoredForm> MainForm(const std::vector<EncodingTotals>& encodings,
+                                   Compression compression);
+
+// The forms in which the first blocks of a column are stored.
+struct FormsInUse {
+  std::vector<EncodingTotals> encodings;
+  Compression compression = Compression::kNone;  // of the compressed blocks
+  std::optional<ChoiceInfo> choice;              // of the file
+};
+inline constexpr uint64_t kMostShownBlocks = 64;
+// The best of `trials` for a goal. Ignores trials in which a block got another encoding, and forms
+// that are read slower than the goal's speed (cfile/options.h, Goal), unless they are read at least
+// half as fast as the fastest form. Of the other forms, returns the form that is read fastest and
+// is larger than the smallest form by at most the goal's factor. nullptr: no trial is left.
+// `decoded_bytes`: the size of the decoded values of the sample.
+const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal, uint64_t decoded_bytes);
 
 struct TrialOptions {
   size_t sample_bytes = size_t{16} << 20;  // the most decoded bytes of the sample
@@ -47,9 +80,6 @@ struct ColumnTrials {
 // Errors: those of reading the column; kCancelled, after a signal.
 absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOptions& common,
                                     const TrialOptions& options, Progress& progress);
-
-// The message of an error, for text.
-std::string FailureText(const absl::Status& status);
 
 // What each form does to the sample.
 Table TableOf(const ColumnTrials& trials, bool json);

@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/prepared_parts.h"
 #include "cfile/statistics.h"
 #include "cfile/status.h"

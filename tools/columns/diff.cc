@@ -1,8 +1,6 @@
 // cfile-dump diff: compares two files or two tables.
 #include "tools/dump/commands.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -145,7 +143,7 @@ class Diff {
     CompareRowCounts(a, b);
     std::vector<std::pair<const StoredColumn*, const StoredColumn*>> both;
     PairColumns(a, b, both);
-    Progress progress(isatty(STDERR_FILENO) != 0);
+    Progress progress;
     progress.Begin("comparing", num_rows_, Progress::Unit::kRows);
     num_columns_ = both.size();
     for (const auto& [column_a, column_b] : both) {

@@ -1,9 +1,6 @@
 // cfile-dump rewrite: writes the values of files and tables in another form.
 #include "tools/dump/commands.h"
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,7 +16,6 @@
 #include "cfile/concatenate.h"
 #include "cfile/status.h"
 #include "tools/columns/copy.h"
-#include "tools/columns/forms.h"
 #include "tools/columns/new_output.h"
 #include "tools/dump/totals.h"
 #include "tools/layout_options.h"
@@ -74,7 +70,7 @@ void Note(const FileInfo& info, const WriterOptions& options, bool has_extension
 class RowProgress {
  public:
   RowProgress(std::string_view stage, uint64_t num_rows, size_t num_columns)
-      : progress_(isatty(STDERR_FILENO) != 0), num_columns_(num_columns) {
+      : num_columns_(num_columns) {
     CancelOnSignals();  // so that temporary files are removed
     progress_.Begin(stage, num_rows, Progress::Unit::kRows);
   }

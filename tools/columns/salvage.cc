@@ -2,15 +2,13 @@
 // files, into a new file or table.
 #include "tools/dump/commands.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,10 +23,9 @@
 #include "cfile/table_maintenance.h"
 #include "cfile/table_repair.h"
 #include "tools/columns/new_output.h"
-#include "tools/dump/dump.h"
+#include "tools/dump/document.h"
 #include "tools/location.h"
 #include "tools/observed_reads.h"
-#include "tools/progress.h"
 
 namespace cfile::tools {
 namespace {
@@ -52,70 +49,69 @@ const char* NameOf(SalvageReport::Dictionary dictionary) {
   }
 }
 
-void AddText(const SalvageReport& report, std::string& text) {
-  absl::StrAppend(&text, "  ", Plural(report.rows, "row"), " of ",
-                  Plural(report.blocks, "data block"), ", ", report.bytes, " of ",
-                  Plural(report.info.file_size_bytes, "byte"), "\n");
-  if (!report.has_footer)
-    text += "  torn: the footer is missing, so the number of rows is not known\n";
-  if (report.dictionary != SalvageReport::Dictionary::kNone)
-    absl::StrAppend(&text, "  dictionary ", NameOf(report.dictionary), "\n");
-  for (const LostBytes& lost : report.lost) {
-    absl::StrAppend(&text, "  lost bytes ", lost.begin, " to ", lost.end - 1, ": ",
-                    TerminalSafe(WithOptionNames(lost.reason)), "\n");
-  }
-  if (report.more_lost.count > 0) {
-    absl::StrAppend(&text, "  and ", report.more_lost.count, " more, ",
-                    Plural(report.more_lost.bytes, "byte"), "\n");
-  }
-  for (const OrdinalRange& rows : report.missing)
-    absl::StrAppend(&text, "  missing rows ", rows.begin, " to ", rows.end - 1, "\n");
-}
-
-Json ToJson(const std::string& path, const std::string& out, const SalvageReport& report) {
-  Json document = JsonDocument(path);
-  document["out"] = JsonBytes(out);
-  document["complete"] = report.complete();
-  document["has_footer"] = report.has_footer;
-  document["rows"] = JsonInteger(report.rows);
-  document["data_blocks"] = JsonInteger(report.blocks);
-  document["bytes"] = JsonInteger(report.bytes);
-  document["size"] = JsonInteger(report.info.file_size_bytes);
-  document["dictionary"] = NameOf(report.dictionary);
-  Json& lost = document["lost"] = Json::array();
-  for (const LostBytes& bytes : report.lost) {
-    lost.push_back({{"begin", JsonInteger(bytes.begin)},
-                    {"end", JsonInteger(bytes.end)},
-                    {"reason", JsonBytes(WithOptionNames(bytes.reason))}});
-  }
-  document["more_lost"] = {{"count", JsonInteger(report.more_lost.count)},
-                           {"bytes", JsonInteger(report.more_lost.bytes)}};
-  Json& missing = document["missing"] = Json::array();
-  for (const OrdinalRange& rows : report.missing) {
-    missing.push_back(
-        {{"first_ordinal", JsonInteger(rows.begin)}, {"last_ordinal", JsonInteger(rows.end - 1)}});
-  }
+Document Begin(const CommonOptions& common, const SalvageArguments& arguments, bool complete) {
+  Document document(common);
+  document.AddJson("out", JsonBytes(arguments.out));
+  document.AddJson("complete", complete);
+  document.Append(StrCat(Printable(arguments.out), ": ",
+                         complete ? "all that was in " : "what is left of ", Printable(common.path),
+                         "\n"));
   return document;
 }
 
-void AddTitle(const std::string& path, const std::string& out, bool complete, std::string& text) {
-  absl::StrAppend(&text, Printable(out), ": ", complete ? "all that was in " : "what is left of ",
-                  Printable(path), "\n");
+void AddReport(const SalvageReport& report, Document& document) {
+  const auto line = [&](const auto&... parts) {
+    document.Append(absl::StrCat("  ", parts..., "\n"));
+  };
+  document.AddJson("has_footer", report.has_footer);
+  document.AddJson("rows", JsonInteger(report.rows));
+  document.AddJson("data_blocks", JsonInteger(report.blocks));
+  document.AddJson("bytes", JsonInteger(report.bytes));
+  document.AddJson("size", JsonInteger(report.info.file_size_bytes));
+  document.AddJson("dictionary", NameOf(report.dictionary));
+  line(Plural(report.rows, "row"), " of ", Plural(report.blocks, "data block"), ", ", report.bytes,
+       " of ", Plural(report.info.file_size_bytes, "byte"));
+  if (!report.has_footer) line("torn: the footer is missing, so the number of rows is not known");
+  if (report.dictionary != SalvageReport::Dictionary::kNone)
+    line("dictionary ", NameOf(report.dictionary));
+  Json lost = Json::array(), missing = Json::array();
+  for (const LostBytes& bytes : report.lost) {
+    const std::string reason = WithOptionNames(bytes.reason);
+    lost.push_back({{"begin", JsonInteger(bytes.begin)},
+                    {"end", JsonInteger(bytes.end)},
+                    {"reason", JsonBytes(reason)}});
+    line("lost bytes ", bytes.begin, " to ", bytes.end - 1, ": ", TerminalSafe(reason));
+  }
+  if (report.more_lost.count > 0) {
+    line("and ", report.more_lost.count, " more, ", Plural(report.more_lost.bytes, "byte"));
+  }
+  for (const OrdinalRange& rows : report.missing) {
+    missing.push_back(
+        {{"first_ordinal", JsonInteger(rows.begin)}, {"last_ordinal", JsonInteger(rows.end - 1)}});
+    line("missing rows ", rows.begin, " to ", rows.end - 1);
+  }
+  document.AddJson("lost", lost);
+  document.AddJson("more_lost", {{"count", JsonInteger(report.more_lost.count)},
+                                 {"bytes", JsonInteger(report.more_lost.bytes)}});
+  document.AddJson("missing", missing);
 }
 
 // Shows how much of a file or table was read. Salvage reads most blocks twice: to check and to copy
 // them.
 class ReadProgress {
  public:
-  ReadProgress(std::string_view stage, uint64_t size_bytes)
-      : progress_(isatty(STDERR_FILENO) != 0), total_bytes_(2 * size_bytes) {
+  ReadProgress(std::string_view stage, uint64_t size_bytes) : total_bytes_(2 * size_bytes) {
     progress_.Begin(stage, total_bytes_);
   }
-  ReadObserver observer() {
-    return [this](const std::string&, const ObservedRead& read) {
+  // Salvage and Repair cannot be interrupted. So after a signal, the next read calls `discard`, and
+  // ends the process.
+  ReadObserver observer(std::function<void()> discard) {
+    return [this, discard = std::move(discard)](const std::string&, const ObservedRead& read) {
       bytes_read_ = std::min(bytes_read_ + read.size_bytes, total_bytes_);
-      // Update returns an error after a signal. The callers check for signals themselves.
-      progress_.Update(bytes_read_, 0).IgnoreError();
+      if (progress_.Update(bytes_read_, 0).ok()) return;
+      End();
+      discard();
+      EndByCaughtSignal();
     };
   }
   void End() { progress_.End(); }
@@ -153,16 +149,7 @@ Outcome SalvageFile(const CommonOptions& common, const SalvageArguments& argumen
   CancelOnSignals();  // so that a signal does not leave the temporary file behind
   CFILE_ASSIGN_OR_RETURN(auto sink, CreateFileAt(arguments.out, ExistingOf(arguments.force)));
   ReadProgress progress("salvaging", torn->size());
-  // Salvage itself cannot be interrupted, so the process ends while Salvage reads.
-  const ReadObserver show_progress = progress.observer();
-  const ReadObserver end_if_cancelled = [&](const std::string& path, const ObservedRead& read) {
-    show_progress(path, read);
-    if (!Progress::cancelled()) return;
-    progress.End();
-    sink.reset();
-    EndByCaughtSignal();
-  };
-  const auto report = Salvage(ObserveSource(torn, end_if_cancelled),
+  const auto report = Salvage(ObserveSource(torn, progress.observer([&] { sink.reset(); })),
                               std::make_unique<BorrowedSink>(*sink), options);
   progress.End();
   if (!report.ok()) {
@@ -173,12 +160,9 @@ Outcome SalvageFile(const CommonOptions& common, const SalvageArguments& argumen
     const absl::Status explained = ExplainDamage(report.status(), *torn);
     return absl::IsInvalidArgument(explained) ? explained : report.status();
   }
-  if (common.json) {
-    absl::StrAppend(&output.text, ToJson(common.path, arguments.out, *report).dump(2), "\n");
-  } else {
-    AddTitle(common.path, arguments.out, report->complete(), output.text);
-    AddText(*report, output.text);
-  }
+  Document document = Begin(common, arguments, report->complete());
+  AddReport(*report, document);
+  document.PrintTo(output);
   return report->complete() ? kFine : kDamaged;
 }
 
@@ -215,7 +199,7 @@ absl::StatusOr<uint64_t> CopyTableFiles(const std::string& path, Storage& to) {
   });
   uint64_t total_bytes = 0;
   for (const StorageEntry& file : files) total_bytes += file.size_bytes;
-  Progress progress(isatty(STDERR_FILENO) != 0);
+  Progress progress;
   progress.Begin("copying", total_bytes);
   uint64_t bytes_copied = 0;
   for (const StorageEntry& file : files) {
@@ -244,21 +228,13 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
   const auto renamed = [&](absl::string_view text) {
     return absl::StrReplaceAll(text, {{storage->name(), common.path}});
   };
-  // Repair itself cannot be interrupted, so the process ends while Repair reads.
   ReadProgress progress("repairing", *size_bytes);
-  const ReadObserver show_progress = progress.observer();
-  const ReadObserver end_if_cancelled = [&](const std::string& path, const ObservedRead& read) {
-    show_progress(path, read);
-    if (!Progress::cancelled()) return;
-    progress.End();
-    copy.Discard();
-    EndByCaughtSignal();
-  };
   absl::StatusOr<RepairReport> report =
-      Repair(ObserveStorage(storage, end_if_cancelled), {.salvage = true,
-                                                         .null_lost = arguments.null_lost,
-                                                         .drop_damaged = true,
-                                                         .reader = OptionsOf(common)});
+      Repair(ObserveStorage(storage, progress.observer([&] { copy.Discard(); })),
+             {.salvage = true,
+              .null_lost = arguments.null_lost,
+              .drop_damaged = true,
+              .reader = OptionsOf(common)});
   progress.End();
   if (absl::IsNotFound(report.status())) {
     // If a writer did not finish there, the error of OpenTableAt says how to salvage its files.
@@ -309,25 +285,17 @@ Outcome SalvageTable(const CommonOptions& common, const SalvageArguments& argume
       absl::StrAppend(&parts, "    ", TerminalSafe(column), ": ", count, " lost values are null\n");
     }
   }
-  if (common.json) {
-    Json document = JsonDocument(common.path);
-    document["out"] = JsonBytes(arguments.out);
-    document["complete"] = report->complete();
-    document["damage"] = JsonBytes(WithOptionNames(report->damage));
-    document["rows"] = JsonInteger(report->num_rows);
-    document["lost_rows"] = JsonInteger(lost_rows);
-    document["parts"] = std::move(json_parts);
-    absl::StrAppend(&output.text, document.dump(2), "\n");
-  } else {
-    AddTitle(common.path, arguments.out, report->complete(), output.text);
-    absl::StrAppend(&output.text, "  ", Plural(report->num_rows, "row"), " of ",
-                    Plural(report->num_parts, "part"), ", ", lost_rows, " lost\n");
-    if (!report->damage.empty()) {
-      absl::StrAppend(&output.text, "  damaged: ", TerminalSafe(WithOptionNames(report->damage)),
-                      "\n");
-    }
-    output.text += parts;
-  }
+  Document document = Begin(common, arguments, report->complete());
+  const std::string damage = WithOptionNames(report->damage);
+  document.AddJson("damage", JsonBytes(damage));
+  document.AddJson("rows", JsonInteger(report->num_rows));
+  document.AddJson("lost_rows", JsonInteger(lost_rows));
+  document.AddJson("parts", json_parts);
+  document.Append(absl::StrCat("  ", Plural(report->num_rows, "row"), " of ",
+                               Plural(report->num_parts, "part"), ", ", lost_rows, " lost\n"));
+  if (!damage.empty()) document.Append(absl::StrCat("  damaged: ", TerminalSafe(damage), "\n"));
+  document.Append(parts);
+  document.PrintTo(output);
   return report->complete() ? kFine : kDamaged;
 }
 

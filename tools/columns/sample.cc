@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <span>
-#include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/io.h"

@@ -1,13 +1,10 @@
 // cfile-dump whatif: tries every encoding with every codec on a column.
 #include "tools/dump/commands.h"
 
-#include <unistd.h>
-
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -15,7 +12,6 @@
 #include "absl/strings/str_join.h"
 #include "cfile/status.h"
 #include "tools/columns/column_trials.h"
-#include "tools/columns/forms.h"
 #include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 #include "tools/progress.h"
@@ -65,7 +61,7 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
       : trials.automatic_status.ok()
           ? absl::StrCat(FormsText(automatic.encodings, automatic.compression), ": ",
                          EncodingReason(trials.column.schema.type, automatic))
-          : "fails: " + FailureText(trials.automatic_status));
+          : "fails: " + TerminalSafe(MessageOf(trials.automatic_status)));
   constexpr size_t kIndentation = 13;  // where the texts of the lines above begin
   absl::StrAppend(&out, WrappedForOutput(choice, kIndentation), "\n\n");
   out += TableOf(trials, /*json=*/false).text();
@@ -89,7 +85,8 @@ class Recommendations {
   }
   // Notes that `column` cannot be read. `status`: the error.
   void AddFailure(const StoredColumn& column, const absl::Status& status) {
-    absl::StrAppend(&notes_, "# ", Printable(column.schema.name), ": ", FailureText(status), "\n");
+    absl::StrAppend(&notes_, "# ", Printable(column.schema.name), ": ",
+                    TerminalSafe(MessageOf(status)), "\n");
   }
   std::string Text() const {
     std::string text = notes_;
@@ -107,7 +104,7 @@ class Recommendations {
 Outcome RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common, Output& output) {
   CFILE_ASSIGN_OR_RETURN(const auto input, OpenInput(common));
   CFILE_ASSIGN_OR_RETURN(const auto columns, ColumnsOf(input, common.column));
-  Progress progress(isatty(STDERR_FILENO) != 0);
+  Progress progress;
   Recommendations recommendations;
   Json document = JsonDocument(common.path);
   document["columns"] = Json::array();

@@ -2,9 +2,7 @@
 
 #include <cmath>
 #include <type_traits>
-#include <utility>
 
-#include "cfile/types.h"
 #include "tools/dump/dump.h"
 #include "tools/utf8.h"
 #include "tools/value_meaning.h"

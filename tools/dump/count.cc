@@ -63,7 +63,7 @@ absl::StatusOr<Counts> CountRows(const Input& input, const CountOptions& options
   if (!options.grouped()) selection.options.columns = std::vector<std::string>();
   std::vector<std::unique_ptr<ColumnText>> texts;
   for (const ColumnSchema& column : selection.columns) texts.push_back(NewColumnText(column.type));
-  Progress progress(isatty(STDERR_FILENO) != 0);
+  Progress progress;
   progress.Begin("counting", input.rows().end, Progress::Unit::kRows);
   selection.options.range = input.rows();
   CFILE_ASSIGN_OR_RETURN(TableScan scan, selection.NewScan(input));

@@ -7,9 +7,16 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "tools/utf8.h"
+#include "tools/value_text.h"
 
 namespace cfile::tools {
 namespace {
+
+// {"text": ..., "exact": ...}, or null if the bound is not known.
+Json JsonBound(const std::optional<std::string>& text, bool exact) {
+  if (!text) return nullptr;
+  return {{"text", JsonBytes(*text)}, {"exact", exact}};
+}
 
 TextLines FormOf(const std::vector<Heading>& headings) {
   std::vector<TextColumn> columns;
@@ -28,6 +35,33 @@ std::vector<std::string> NamesOf(const std::vector<Heading>& headings) {
 }
 
 }  // namespace
+
+BoundTexts TextOfBounds(const ColumnType& type, const BlockStatistics& statistics) {
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) {
+    const auto text = [&](const std::optional<Owned<T>>& value) -> std::optional<std::string> {
+      if (!value) return std::nullopt;
+      std::string out;
+      T bound(*value);
+      if constexpr (kIsFloat<T>) {
+        // The sign of a zero bound has no meaning: files store bounds that hold both zeros.
+        if (bound == 0) bound = 0;
+      }
+      AppendText<T>(type, bound, out);
+      return out;
+    };
+    return BoundTexts{text(statistics.Min<T>()), text(statistics.Max<T>())};
+  });
+}
+
+std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes) {
+  if (!text) return "-";
+  return CutInLine(Printable(*text), max_bytes);
+}
+
+std::string CutInLine(const std::string& text, size_t max_bytes) {
+  const std::string_view shown = CutText(text, max_bytes);
+  return std::string(shown) + (shown.size() < text.size() ? "..." : "");
+}
 
 void Record::AddBytes(std::string_view name, std::string_view bytes) {
   Add(name, JsonBytes(bytes), Printable(bytes));

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <numeric>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -16,7 +15,6 @@
 #include "tools/location.h"
 #include "tools/parts.h"
 #include "tools/progress.h"
-#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
@@ -77,10 +75,8 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
     for (const size_t column : columns) {
       CFILE_ASSIGN_OR_RETURN(const std::string inside, table->part_file(part, column));
       if (inside.empty()) continue;
-      files.push_back(common);
+      files.push_back(WholeOf(common));
       files.back().path = (fs::path(common.path) / inside).string();
-      files.back().column.clear();
-      files.back().part.clear();
     }
   }
   if (!files.empty()) return files;
@@ -271,6 +267,12 @@ absl::Status CheckNoColumn(const CommonOptions& common) {
       absl::StrCat("--column and --part are for tables, but ", common.path, " is a single column"));
 }
 
+CommonOptions WholeOf(CommonOptions common) {
+  common.column.clear();
+  common.part.clear();
+  return common;
+}
+
 absl::StatusOr<Input> OpenInput(const CommonOptions& common, const ReadObserver& observer) {
   if (!common.part.empty() && !common.column.empty()) {
     auto file = FileOf(common);
@@ -295,9 +297,7 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common, const ReadObserver&
 
 absl::StatusOr<Input> OpenRows(const CommonOptions& common, const ReadObserver& observer) {
   if (common.part.empty() || !common.column.empty()) return OpenInput(common, observer);
-  CommonOptions whole = common;
-  whole.part.clear();
-  CFILE_ASSIGN_OR_RETURN(Input input, OpenInput(whole, observer));
+  CFILE_ASSIGN_OR_RETURN(Input input, OpenInput(WholeOf(common), observer));
   if (!input.table) return CheckNoColumn(common);
   CFILE_ASSIGN_OR_RETURN(const size_t number, ChosenPart(*input.table, common.part));
   CFILE_ASSIGN_OR_RETURN(const PartInfo part, input.table->part(number));
@@ -390,8 +390,10 @@ Json JsonPointer(const BlockPointer& pointer) {
   return {{"offset", JsonInteger(pointer.offset)}, {"size", pointer.size}};
 }
 
-Json JsonError(const absl::Status& status) {
-  return JsonBytes(WithOptionNames({status.message().data(), status.message().size()}));
+Json JsonError(const absl::Status& status) { return JsonBytes(MessageOf(status)); }
+
+std::string MessageOf(const absl::Status& status) {
+  return WithOptionNames({status.message().data(), status.message().size()});
 }
 
 std::string Plural(uint64_t count, std::string_view noun) {

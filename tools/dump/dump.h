@@ -138,6 +138,9 @@ inline constexpr const char* kRowsOfPart =
 
 ReaderOptions OptionsOf(const CommonOptions& common);
 
+// `common` without the chosen column and part.
+CommonOptions WholeOf(CommonOptions common);
+
 // An opened file or table: exactly one of the two is set.
 struct Input {
   std::optional<Reader> file;
@@ -208,6 +211,8 @@ Json JsonInteger(uint64_t value);
 Json JsonBytes(std::string_view bytes);
 Json JsonPointer(const BlockPointer& pointer);
 Json JsonError(const absl::Status& status);
+// The message of an error, with names of options instead of names of limits.
+std::string MessageOf(const absl::Status& status);
 
 // "1 block", "2 blocks".
 std::string Plural(uint64_t count, std::string_view noun);

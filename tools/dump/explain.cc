@@ -1,8 +1,6 @@
 // cfile-dump explain: what a scan with a condition reads, and what it skips and why.
 #include "tools/dump/commands.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -20,7 +18,6 @@
 #include "cfile/table_scan.h"
 #include "tools/dump/document.h"
 #include "tools/dump/row_selection.h"
-#include "tools/progress.h"
 
 namespace cfile::tools {
 namespace {
@@ -175,7 +172,7 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
     AppendTests(parsed, /*negated=*/false, result.tests);
   }
 
-  Progress progress(isatty(STDERR_FILENO) != 0);
+  Progress progress;
   progress.Begin("scanning", result.num_rows, Progress::Unit::kRows);
   const auto begin = std::chrono::steady_clock::now();
   std::vector<size_t> columns;

@@ -8,7 +8,6 @@
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "tools/dump/document.h"
-#include "tools/progress.h"
 
 namespace cfile::tools {
 namespace {

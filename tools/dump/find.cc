@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -155,11 +154,8 @@ absl::StatusOr<std::string> RowAt(const Input& input, uint64_t ordinal, bool jso
 Outcome PrintFound(const FindOptions& options, const CommonOptions& common, Output& output) {
   ReadLog log;
   // Also with --column and --part, the whole row of the table is printed.
-  CommonOptions whole = common;
-  whole.column.clear();
-  whole.part.clear();
   CFILE_ASSIGN_OR_RETURN(const Input input,
-                         OpenInput(whole, options.explain ? log.observer() : nullptr));
+                         OpenInput(WholeOf(common), options.explain ? log.observer() : nullptr));
   if (input.file) CFILE_RETURN_IF_ERROR(CheckNoColumn(common));
   CFILE_ASSIGN_OR_RETURN(const SearchPlace place, WhereToSearch(input, common));
   const bool compound = input.table && input.table->schema().key_index() && common.column.empty();

@@ -13,7 +13,6 @@
 #include "cfile/types.h"
 #include "tools/dump/document.h"
 #include "tools/location.h"
-#include "tools/text_table.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <type_traits>
-#include <utility>
 
 #include "cfile/batch.h"
 #include "tools/dump/field_text.h"

@@ -1,7 +1,5 @@
 #include "tools/dump/row_ranges.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -99,7 +97,7 @@ RowRanges Sample(const RowRanges& ranges, uint64_t count, uint64_t seed) {
 // each ordinal until it returns false. `reverse`: begins with the last row.
 absl::Status FindMatches(const Input& input, const RowSelection& selection, const RowRanges& ranges,
                          bool reverse, const std::function<bool(uint64_t)>& found) {
-  Progress progress(isatty(STDERR_FILENO) != 0);
+  Progress progress;
   progress.Begin("searching", RowsOf(ranges), Progress::Unit::kRows);
   RowSelection search = selection;
   search.options.columns = std::vector<std::string>();

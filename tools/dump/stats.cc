@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"

@@ -1,25 +1,21 @@
 // cfile-dump without a subcommand: the summary of a file or a table.
 #include "tools/dump/summary.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <memory>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/records.h"
 #include "cfile/status.h"
 #include "tools/dump/commands.h"
+#include "tools/dump/file_facts.h"
 #include "tools/dump/totals.h"
 #include "tools/location.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 
-SummaryProgress::SummaryProgress() : progress_(isatty(STDERR_FILENO) != 0) {
-  progress_.Begin("opening", 0);
-}
+SummaryProgress::SummaryProgress() { progress_.Begin("opening", 0); }
 
 ReadObserver SummaryProgress::observer() {
   return [this](const std::string&, const ObservedRead& read) {
@@ -57,6 +53,25 @@ absl::StatusOr<std::string> SchemaText(const Input& input, const std::string& pa
   CFILE_ASSIGN_OR_RETURN(const RecordReader reader, RecordReader::Open(*input.table));
   return TerminalSafeLines(reader.schema().ToString());
 }
+
+namespace {
+
+Outcome SummarizeFile(const CommonOptions& common, const Reader& reader, SummaryProgress& progress,
+                      Output& output) {
+  BlockTotals blocks;
+  progress.Begin(reader.info().file_size_bytes);
+  progress.BeginFile(reader);
+  blocks.Add(reader);
+  progress.End();
+  Document facts(common, 18);
+  facts.AddPath("file", common.path);
+  const absl::Status status = AddFileFacts(reader, blocks, facts);
+  facts.AddError(status);
+  facts.PrintTo(output);
+  return status;
+}
+
+}  // namespace
 
 Outcome PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output) {
   if (options.schema) {

@@ -5,8 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "tools/dump/document.h"
-#include "tools/dump/totals.h"
+#include "tools/dump/dump.h"
 #include "tools/progress.h"
 
 namespace cfile::tools {
@@ -37,12 +36,6 @@ class SummaryProgress {
 // --schema` takes. kInvalidArgument: `input` is a single file.
 absl::StatusOr<std::string> SchemaText(const Input& input, const std::string& path);
 
-// Adds what is known about a file as a whole. Returns the first error of the blocks, the indexes and
-// the statistics; what could not be read for it is left out or marked.
-absl::Status AddFileFacts(const Reader& reader, const BlockTotals& blocks, Record& facts);
-
-Outcome SummarizeFile(const CommonOptions& common, const Reader& reader, SummaryProgress& progress,
-                      Output& output);
 Outcome SummarizeTable(const CommonOptions& common, const TableReader& table, bool by_size,
                        SummaryProgress& progress, Output& output);
 

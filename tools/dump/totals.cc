@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
+#include "absl/strings/str_cat.h"
 #include "cfile/levels.h"
 #include "tools/encoding_reason.h"
 
@@ -218,6 +218,29 @@ Json ChoiceJson(const ChoiceInfo& choice) {
           {"chosen", StorageJson(choice.chosen)},
           {"smallest", StorageJson(choice.smallest)},
           {"scan_bytes_per_second", speed == 0 ? Json(nullptr) : JsonInteger(speed)}};
+}
+
+std::string FormsText(const std::vector<EncodingTotals>& encodings, Compression compression) {
+  std::string text;
+  uint64_t compressed = 0;
+  for (const EncodingTotals& totals : encodings) {
+    compressed += totals.compressed_blocks;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", EncodingName(totals.encoding), " ",
+                    Plural(totals.blocks, "block"));
+  }
+  if (text.empty()) return "no blocks";
+  return absl::StrCat(text, "; ", compressed == 0 ? "none" : CompressionName(compression));
+}
+
+Json FormsJson(const std::vector<EncodingTotals>& encodings) {
+  Json json = Json::array();
+  for (const EncodingTotals& totals : encodings) {
+    json.push_back({{"encoding", EncodingName(totals.encoding)},
+                    {"blocks", JsonInteger(totals.blocks)},
+                    {"compressed_blocks", JsonInteger(totals.compressed_blocks)},
+                    {"stored_bytes", JsonInteger(totals.stored_bytes)}});
+  }
+  return json;
 }
 
 }  // namespace cfile::tools

@@ -1,8 +1,6 @@
 // cfile-dump verify: checks a file or a table for damage.
 #include "tools/dump/commands.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -125,8 +123,7 @@ class VerifyPrinter {
     std::string& text = output_.text;
     for (const auto* list : {&report.damages, &report.limits}) {
       for (const Damage& damage : *list) {
-        std::string message =
-            WithOptionNames({damage.status.message().data(), damage.status.message().size()});
+        std::string message = MessageOf(damage.status);
         // Omit the path, which is printed before the findings.
         if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
           message.erase(0, prefix.size());
@@ -233,7 +230,7 @@ absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& com
 
 Outcome VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
   output.IgnoreClosedPipe();
-  Progress progress(isatty(STDERR_FILENO) != 0);
+  Progress progress;
   uint64_t bytes_read = 0;
   const auto show_progress = [&](const std::string&, const ObservedRead& read) {
     bytes_read += read.size_bytes;
@@ -243,10 +240,7 @@ Outcome VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
   VerifyPrinter printer(common.json, quiet, output, progress);
   // Open the whole table even if only one file is checked, because files are compared with
   // table.cft.
-  CommonOptions whole = common;
-  whole.column.clear();
-  whole.part.clear();
-  auto input = OpenInput(whole, show_progress);
+  auto input = OpenInput(WholeOf(common), show_progress);
   progress.End();
   bytes_read = 0;
   if (!input.ok()) {

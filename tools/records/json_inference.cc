@@ -8,11 +8,9 @@
 #include <tuple>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "cfile/status.h"
 #include "tools/records/json_values.h"
-#include "tools/records/type_inference.h"
 #include "tools/utf8.h"
 #include "tools/value_meaning.h"
 

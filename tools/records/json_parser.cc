@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <unordered_map>
 #include <unordered_set>

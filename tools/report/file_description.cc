@@ -12,11 +12,10 @@
 
 #include "absl/strings/str_replace.h"
 #include "cfile/inspect.h"
+#include "cfile/levels.h"
 #include "cfile/status.h"
-#include "tools/dump/bounds.h"
-#include "tools/dump/summary.h"
-#include "tools/progress.h"
-#include "tools/report/block_values.h"
+#include "tools/dump/column_text.h"
+#include "tools/dump/file_facts.h"
 #include "tools/report/value_scale.h"
 #include "tools/utf8.h"
 
@@ -96,6 +95,77 @@ void AddStatistics(const ColumnType& type, const BlockStatistics& block, const V
   if (const auto low = scale.Place(block.min_key)) json["low"] = *low;
   if (const auto high = scale.Place(block.max_key)) json["high"] = *high;
   if (!json.contains("nulls")) json["nulls"] = JsonInteger(block.null_count);
+}
+
+constexpr size_t kValueBytes = 60;  // the most bytes of one value on the page
+
+template <typename T>
+std::string ValueInLine(const ColumnType& type, const T& value) {
+  std::string text;
+  AppendValue<T>(type, value, Form::kText, text);
+  return CutInLine(text, kValueBytes);
+}
+
+// The texts of at most `max_values` values, from row `first_row` on. Empty: the values cannot be
+// read.
+template <typename T>
+std::vector<std::string> ReadValues(Cursor<T>& cursor, const ColumnType& type, uint64_t first_row,
+                                    size_t max_values) {
+  std::vector<std::string> texts;
+  if (!cursor.SeekToOrdinal(first_row).ok()) return texts;
+  const auto batch = cursor.Next(max_values);
+  for (size_t i = 0; batch.ok() && i < batch->size(); ++i)
+    texts.push_back(batch->IsValid(i) ? ValueInLine<T>(type, batch->values[i]) : "null");
+  return texts;
+}
+
+template <typename T>
+std::vector<std::string> ReadValues(LevelCursor<T>& cursor, const ColumnType& type,
+                                    uint64_t first_row, size_t max_values) {
+  std::vector<std::string> texts;
+  if (!cursor.SeekToRecord(first_row).ok()) return texts;
+  const auto batch = cursor.Next(max_values);
+  for (size_t i = 0; batch.ok() && i < std::min(max_values, batch->values.size()); ++i)
+    texts.push_back(ValueInLine<T>(type, batch->values[i]));
+  return texts;
+}
+
+template <typename C>
+void ReadFirstValues(absl::StatusOr<C> cursor, const ColumnType& type,
+                     std::span<const FileRegion> regions, size_t max_values, size_t max_bytes,
+                     std::vector<std::vector<std::string>>& lists) {
+  if (!cursor.ok()) return;
+  size_t bytes = 0;
+  for (size_t i = 0; i < regions.size(); ++i) {
+    if (regions[i].kind != RegionKind::kDataBlock || !regions[i].first_ordinal) continue;
+    std::vector<std::string> texts =
+        ReadValues(*cursor, type, *regions[i].first_ordinal, max_values);
+    for (const std::string& text : texts) bytes += text.size();
+    if (bytes > max_bytes) return;
+    lists[i] = std::move(texts);
+  }
+}
+
+// Returns one list for each of `regions`. The list of a data block has the texts of its first
+// values, at most `max_values`. The text of a null is "null". In a file with levels, the list has
+// the values of the first `max_values` records, at most `max_values` values. Long texts are cut and
+// end with "...". A list is empty if the region is no data block or if the block cannot be read.
+// If a list would bring the text of all lists above `max_bytes` bytes, this list and all later
+// lists are empty.
+std::vector<std::vector<std::string>> FirstValues(const Reader& reader,
+                                                  std::span<const FileRegion> regions,
+                                                  size_t max_values, size_t max_bytes) {
+  std::vector<std::vector<std::string>> lists(regions.size());
+  if (max_values == 0) return lists;
+  VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) {
+    if (reader.info().has_levels()) {
+      ReadFirstValues(reader.NewLevelCursor<T>(), reader.type(), regions, max_values, max_bytes,
+                      lists);
+    } else {
+      ReadFirstValues(reader.NewCursor<T>(), reader.type(), regions, max_values, max_bytes, lists);
+    }
+  });
+  return lists;
 }
 
 Json RegionsJson(const Reader& reader, const std::vector<FileRegion>& regions, const Blocks& blocks,

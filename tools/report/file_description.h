@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"

@@ -1,7 +1,5 @@
 #include "tools/dump/commands.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -9,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "cfile/io.h"
 #include "cfile/records.h"
 #include "cfile/status.h"
@@ -19,7 +19,7 @@
 #include "tools/location.h"
 #include "tools/progress.h"
 #include "tools/report/file_description.h"
-#include "tools/report/page.h"
+#include "tools/report/resources.h"
 
 namespace cfile::tools {
 namespace {
@@ -34,6 +34,40 @@ struct ReportArguments {
   bool whatif = false;
   size_t sample_bytes = size_t{4} << 20;  // of each column, for `whatif`
 };
+
+// The source expression of a content security policy for text with this SHA-256.
+std::string HashSource(std::string_view sha256_hex) {
+  const std::string digest = absl::HexStringToBytes(std::string(sha256_hex));
+  return absl::StrCat("'sha256-", absl::Base64Escape(digest), "'");
+}
+
+// `data` in ASCII, without characters that can begin or end a tag or a comment.
+std::string ScriptData(const Json& data) {
+  return absl::StrReplaceAll(AsciiJson(data.dump()),
+                             {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}});
+}
+
+std::string HtmlText(std::string_view text) {
+  return absl::StrReplaceAll(
+      TerminalSafe(text),
+      {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
+}
+
+// Returns a complete HTML page in UTF-8. The page loads nothing: its content security policy allows
+// only the script and the style that the build has embedded. It shows all strings as text.
+// `data`: what page.js shows; PageData and file_description.h say what it has.
+std::string MakePage(std::string_view title, const Json& data) {
+  const std::string policy =
+      absl::StrCat("default-src 'none'; script-src ", HashSource(kPageScriptSha256), "; style-src ",
+                   HashSource(kPageStyleSha256), "; base-uri 'none'; form-action 'none'");
+  // StrReplaceAll does not search the texts that it has put in.
+  const std::string style(kPageStyle), script(kPageScript);
+  return absl::StrReplaceAll(std::string(kPageTemplate), {{"{{policy}}", policy},
+                                                          {"{{title}}", HtmlText(title)},
+                                                          {"{{style}}", style},
+                                                          {"{{data}}", ScriptData(data)},
+                                                          {"{{script}}", script}});
+}
 
 // Collects the data of the page.
 class PageData {
@@ -175,8 +209,7 @@ class PageData {
       for (const Damage& damage : *list) {
         worst_ = Worse(worst_, ExitCodeOfFinding(damage.status));
         Json finding = place;
-        const absl::string_view message = damage.status.message();
-        finding["message"] = TerminalSafe(WithOptionNames({message.data(), message.size()}));
+        finding["message"] = TerminalSafe(MessageOf(damage.status));
         if (list == &report.limits) finding["limit"] = true;
         if (damage.block) finding.update(JsonPointer(*damage.block));
         if (damage.first_ordinal) finding["first_row"] = JsonInteger(*damage.first_ordinal);
@@ -218,7 +251,7 @@ Outcome WriteReport(const ReportArguments& arguments, const CommonOptions& commo
   CFILE_RETURN_IF_ERROR(CheckOutIsFree(arguments.out, arguments.force));
   CancelOnSignals();  // so that the temporary file is removed
   CFILE_ASSIGN_OR_RETURN(auto sink, CreateFileAt(arguments.out, ExistingOf(arguments.force)));
-  Progress progress(isatty(STDERR_FILENO) != 0);
+  Progress progress;
   PageData page(common, arguments, progress);
   absl::Status status = AddInput(common, page);
   progress.End();

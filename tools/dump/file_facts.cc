@@ -1,4 +1,4 @@
-#include "tools/dump/summary.h"
+#include "tools/dump/file_facts.h"
 
 #include <string>
 #include <utility>
@@ -7,8 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "tools/dump/document.h"
-#include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 #include "tools/utf8.h"
 
@@ -184,21 +182,6 @@ absl::Status AddFileFacts(const Reader& reader, const BlockTotals& blocks, Recor
             features.empty() ? "none" : absl::StrJoin(features, ", "));
   AddMetadata("header_metadata", info.header_metadata, facts);
   AddMetadata("footer_metadata", info.footer_metadata, facts);
-  return status;
-}
-
-Outcome SummarizeFile(const CommonOptions& common, const Reader& reader, SummaryProgress& progress,
-                      Output& output) {
-  BlockTotals blocks;
-  progress.Begin(reader.info().file_size_bytes);
-  progress.BeginFile(reader);
-  blocks.Add(reader);
-  progress.End();
-  Document facts(common, 18);
-  facts.AddPath("file", common.path);
-  const absl::Status status = AddFileFacts(reader, blocks, facts);
-  facts.AddError(status);
-  facts.PrintTo(output);
   return status;
 }
 
