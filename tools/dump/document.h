@@ -1,5 +1,5 @@
-// What a command prints. A command names each value once; the classes below make text or JSON of it,
-// whichever the user asked for.
+// What a command prints. A command names each value once; the classes below make text or JSON of
+// it, whichever the user asked for.
 #pragma once
 
 #include <cstddef>
@@ -97,7 +97,8 @@ class Table {
   Table(bool json, std::vector<Heading> headings)
       : is_json_(json), headings_(std::move(headings)) {}
 
-  // The reference is valid until the next call. A line may have fewer cells than there are headings.
+  // The reference is valid until the next call. A line may have fewer cells than there are
+  // headings.
   Record& Add() { return records_.emplace_back(is_json_); }
   bool empty() const { return records_.empty(); }
   Json json() const;
@@ -117,7 +118,8 @@ class Document : public Record {
 
   // The line "NAME PATH". JSON has the path without this call.
   void AddPath(std::string_view name, const std::string& path);
-  // A line: the name with blanks for its underscores, and the value, cut to the width of the output.
+  // A line: the name with blanks for its underscores, and the value, cut to the width of the
+  // output.
   void AddText(std::string_view name, const std::string& text) override;
   void AddTable(std::string_view name, const Table& table);
   // Text that is no line of a value.
@@ -134,8 +136,8 @@ class Document : public Record {
   std::string text_;
 };
 
-// Records of one kind, which are printed one by one, because there may be millions. In JSON they are
-// the last member of a document: {..., NAME: [RECORD, ...], "error": ...}.
+// Records of one kind, which are printed one by one, because there may be millions. In JSON they
+// are the last member of a document: {..., NAME: [RECORD, ...], "error": ...}.
 class List {
  public:
   // Prints what `before` has. Without headings, text has no list.

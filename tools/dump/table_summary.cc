@@ -110,8 +110,8 @@ std::string PercentText(uint64_t bytes, const Whole& whole) {
                                               static_cast<double>(whole.bytes));
 }
 
-// Adds a line of the table: the cells that are not known, because some blocks could not be read, are
-// "-", and in JSON null.
+// Adds a line of the table: the cells that are not known, because some blocks could not be read,
+// are "-", and in JSON null.
 void AddColumn(const ColumnSchema& schema, const ColumnTotals& totals, const Whole& whole,
                Record& record) {
   const BlockTotals& blocks = totals.blocks;

@@ -38,8 +38,8 @@ using Blocks = std::unordered_map<uint64_t, Block>;  // by offset
 
 bool IsDataBlock(const FileRegion& region) { return region.kind == RegionKind::kDataBlock; }
 
-// Reads the data blocks, and adds them to `totals`. Adding stops at a damaged block. The blocks that
-// are left are described one by one, if they are among the first `max_regions` regions.
+// Reads the data blocks, and adds them to `totals`. Adding stops at a damaged block. The blocks
+// that are left are described one by one, if they are among the first `max_regions` regions.
 absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRegion>& regions,
                                   size_t max_regions,
                                   const std::function<absl::Status(uint64_t)>& progress,
