@@ -8,8 +8,8 @@
 
 namespace cfile::tools {
 
-// Adds what is known about a file as a whole. Returns the first error of the blocks, the indexes and
-// the statistics; what could not be read for it is left out or marked.
+// Adds what is known about a file as a whole. Returns the first error of the blocks, the indexes
+// and the statistics; what could not be read for it is left out or marked.
 absl::Status AddFileFacts(const Reader& reader, const BlockTotals& blocks, Record& facts);
 
 }  // namespace cfile::tools
