@@ -157,9 +157,9 @@ const std::shared_ptr<cfile::BlockCache>& SharedCache() {
 cfile::ReaderOptions Options(bool verify_checksums, std::optional<size_t> cache_size_bytes) {
   return {.access = cfile::ReaderOptions::Access::kPread,
           .verify_checksums = verify_checksums,
-          .blocks_up_to_file_size = true,
           .block_cache = cache_size_bytes ? std::make_shared<cfile::BlockCache>(*cache_size_bytes)
-                                          : SharedCache()};
+                                          : SharedCache(),
+          .blocks_up_to_file_size = true};
 }
 
 std::unique_ptr<Opened> OpenFile(std::shared_ptr<const cfile::Source> source,
