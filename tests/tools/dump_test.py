@@ -821,7 +821,7 @@ class Columns(DumpTest):
                 (["verify", "t", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
                 (["blocks", "t", "--column", "id", "--part", "prt"], "t: no part has a name that begins with prt"),
                 (["rows", "t", "--part", "7"], "there is no part 7: t has 1 part, counted from 0"),
-                (["t", "--part", "0"], "--part needs --column"),
+                (["summary", "--schema", "t", "--part", "0"], "--part needs --column here, which chooses one file"),
                 (["summary", "--schema", "words.cfile"], "words.cfile is a single column of type string: only tables have a schema"),
                 (["rows", "words.cfile", "--part", "0"],
                  "--column and --part are for tables, but words.cfile is a single column"),

@@ -19,6 +19,9 @@ import unittest
 IMPORT, DUMP = "", ""  # paths of the binaries
 
 
+PAD = "; --pad takes rows with too few fields, --skip-bad-rows N skips wrong rows"
+
+
 class ImportTest(unittest.TestCase):
     maxDiff = None
 
@@ -266,7 +269,7 @@ class Sorting(ImportTest):
     def test_an_error_in_a_later_run(self):
         rows = "".join(f"{-i},{i}\n" for i in range(3_000))
         for last, message in (("x,1", 't.csv:3002:1: column "k": "x" is not of type int32: expected an integer'),
-                              ("1,1,1", "t.csv:3002:5: expected 2 fields, as in the header, but found 3"),
+                              ("1,1,1", "t.csv:3002:5: expected 2 fields, as in the header, but found 3" + PAD),
                               ("1,", 't.csv:3002:3: column "v": a null, but the column is not nullable')):
             self.expect_error("k,v\n" + rows + last + "\n", message, "--sorted-by", "k", "--type", "k=int32",
                               "--not-null", "v", "--memory", "64KiB")
@@ -453,7 +456,7 @@ class Threads(ImportTest):
                               f"t.csv:{line(20_000)}:{sum(map(len, wrong[20_000][:3])) + 5}: a quote in an unquoted field; "
                               "put the field in quotes and write the quote inside it twice", "--threads", threads)
             wrong = rows[:-1] + [["1"], ["2"]]
-            self.expect_error(self.text(wrong), f"t.csv:{line(39_999)}:1: expected 6 fields, as in the header, but found 1",
+            self.expect_error(self.text(wrong), f"t.csv:{line(39_999)}:1: expected 6 fields, as in the header, but found 1" + PAD,
                               "--threads", threads)
             # A value that cannot be written is reported before a later value that cannot be read.
             self.expect_error("a,b\n" + "1,x\n" * 100_000 + "1," + "x" * 17_000_000 + "\n" + "1,x\n" * 100_000 + "y,x\n",
@@ -481,7 +484,7 @@ class Errors(ImportTest):
         self.expect_error(b"a,b\xe9\n1,2\n", 't.csv:1:3: the name "b\\xe9" is not valid UTF-8; say the charset of the file, '
                           "for example: --charset windows-1252")
         self.expect_error("a,b\n1,2\n1\n",
-                          "t.csv:3:1: expected 2 fields, as in the header, but found 1")
+                          "t.csv:3:1: expected 2 fields, as in the header, but found 1" + PAD)
         self.expect_error('a\n"x', "t.csv:2:1: this quote is never closed")
         self.expect_error(b"a\ncaf\xe9\n",
                           't.csv:2:1: column "a": "caf\\xe9" is not of type string: it is not valid UTF-8; say the charset of the '
@@ -545,7 +548,7 @@ class Errors(ImportTest):
         self.import_csv("a\n1\n")
         done = self.run_tool(IMPORT, "t.csv", "t")
         self.assertEqual((done.returncode, done.stderr.decode()),
-                         (3, "cfile-import: t: exists already; remove it first, or add to a table "
+                         (1, "cfile-import: t: exists already; remove it first, or add to a table "
                              "with --append\n"))
         self.assertEqual(self.values(), [["1"]])
 
@@ -917,7 +920,7 @@ class Records(ImportTest):
             self.expect_error(settled * 50 + late, f"r.jsonl:51: {message}, which no type holds; "
                               "--type or --schema says which type to use")
         self.expect_error(settled * 50 + '{"i":1', "r.jsonl:51: invalid JSON: "
-                          "an object or an array does not end")
+                          "an object or an array does not end; --skip-bad-rows N skips such records")
 
     def test_long_lines_and_blank_ones(self):
         lines = ['{"a":["' + "x" * length + '"]}' for length in (0, 3_000_000, 5, 1_100_000)]

@@ -49,9 +49,6 @@ TEXT = "name,v\n" + "".join(f"\u00e4{i},{i}\n" for i in range(50_000))
 ROWS = [[f"\u00e4{i}", str(i)] for i in range(50_000)]
 
 
-PAD = "; --pad takes rows with too few fields, --skip-bad-rows N skips wrong rows"
-
-
 def zstd(data, *options):
     return subprocess.run(["zstd", "-qc", *options], input=data, capture_output=True, check=True).stdout
 
@@ -64,7 +61,7 @@ class Streams(TextTest):
             self.assertEqual((summary["bytes_in"], summary["packing"], summary["charset"]), (len(TEXT.encode()), "", "UTF-8"))
         done = subprocess.run([import_test.IMPORT, "-", "t2"], cwd=self.folder, capture_output=True, input=b"a,b\n1\n")
         self.assertEqual((done.returncode, done.stderr.decode()),
-                         (1, f"cfile-import: standard input:2:1: expected 2 fields, as in the header, but found 1{PAD}\n"))
+                         (1, f"cfile-import: standard input:2:1: expected 2 fields, as in the header, but found 1{import_test.PAD}\n"))
 
     def test_a_fifo(self):
         os.mkfifo(self.folder / "pipe")
@@ -229,7 +226,7 @@ class Delimiters(TextTest):
         self.assertEqual(self.import_file("t.csv", "--skip-bad-rows", "2")["delimiter"],
                          {"name": "semicolon", "reason": "4 of the first 6 lines have 2 fields"})
         shutil.rmtree(self.folder / "t")
-        self.refuse("a;b\n1;2\n3\n", "t.csv:3:1: expected 2 fields, as in the header, but found 1" + PAD)
+        self.refuse("a;b\n1;2\n3\n", "t.csv:3:1: expected 2 fields, as in the header, but found 1" + import_test.PAD)
         self.refuse("a;b\n1,5;2\n", 't.csv:2:1: column "a": "1,5" is not of type double: expected a number; --decimal-comma reads numbers such '
                     "as 1.234,5", "--type", "a=double")
         self.write("a\n1\n")
@@ -237,7 +234,7 @@ class Delimiters(TextTest):
                             ("strnig", "; did you mean string?"), ("xyz", "uuid, json\nSee")):
             self.assertIn(said, self.run_tool(import_test.IMPORT, "t.csv", "t", "--type", f"a={wrong}").stderr.decode())
         (self.folder / "t.csv").unlink()
-        self.refuse("a\n1\n2,3\n", "t.csv:3:3: expected 1 field, as in the header, but found 2" + PAD, "--delimiter", ",")
+        self.refuse("a\n1\n2,3\n", "t.csv:3:3: expected 1 field, as in the header, but found 2" + import_test.PAD, "--delimiter", ",")
 
     def test_it_is_said(self):
         self.assertIn("\ndelimiter: semicolon (each of the first 2 lines has 2 fields); the first line has the names\n",

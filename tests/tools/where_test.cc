@@ -408,7 +408,7 @@ TEST_F(FoundRows, ConditionsThatDoNotFit) {
       {"id = \"UA\"", "there is no column UA (text is written in single quotes); there are id"},
       {"ID < 5", "there is no column ID; there are id, \"First Name\", score; did you mean id? (char"},
       {"5 < nothing", "there is no column 5; there are"},
-      {"\"5\" < id", "there is no column \"5\""},
+      {"\"5\" < id", "there is no column 5;"},
       {"x < id", "there is no column x; there are"},
       {"1.5.2 < id", "\"1.5.2\" is not of type int64: expected an integer (character 1: "},
       {"id = score", "only columns of one type can be compared, but id has type int64, score has"},

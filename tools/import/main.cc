@@ -213,7 +213,7 @@ std::string_view Hint(const ImportOptions& options, std::string_view error) {
   if (!options.dialect.decimal_comma && has(": expected a number") && comma != 0 &&
       digit(comma - 1) && digit(comma + 1))
     return "; --decimal-comma reads numbers such as 1.234,5";
-  if (options.at.empty() && has("invalid JSON: an object or an array does not end"))
+  if (options.at.empty() && has(":1: invalid JSON: an object or an array does not end"))
     return "; --at PATH reads the array at this path of one JSON text";
   if (options.skip_bad_rows == 0 &&
       (has(": invalid JSON: ") || has(": a record must be an object")))
