@@ -1071,7 +1071,7 @@ class Surroundings(DumpTest):
                         ["rows", "--where", "value is null", "damaged_paths.cfile"]):
             code, _, error = self.run_dump(*command)
             self.assertEqual(code, 2)
-            self.assertEqual(error.count("damaged_paths.cfile"), 1, error)
+            self.assertEqual(error.count("damaged_paths.cfile: "), 1, error)
             self.assertEqual(error.count("block at offset"), 1, error)
 
     def test_every_help_has_an_example(self):
