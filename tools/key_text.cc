@@ -10,7 +10,8 @@ absl::StatusOr<CompoundKey> ParseCompoundKey(const std::vector<KeyColumn>& colum
                                              const std::vector<std::string>& texts) {
   if (texts.size() > columns.size()) {
     return absl::InvalidArgumentError(absl::StrCat("the table is sorted by ", columns.size(),
-                                                   " columns, so expected at most as many KEYs"));
+                                                   columns.size() == 1 ? " column" : " columns",
+                                                   ", so expected at most as many KEYs"));
   }
   CompoundKey key(columns);
   std::string scratch;

@@ -1,6 +1,7 @@
 // The options that choose columns, and rows by a condition.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

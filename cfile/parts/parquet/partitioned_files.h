@@ -1,5 +1,6 @@
 // The Parquet files of a directory, and the columns that the names of its folders hold ("hive
-// partitions"): the rows of the file year=2024/month=2/x.parquet have the year 2024 and the month 2.
+// partitions"): the rows of the file year=2024/month=2/x.parquet have the year 2024 and the month
+// 2.
 #pragma once
 
 #include <optional>
@@ -34,8 +35,8 @@ struct PartitionedFiles {
 // the file system. All errors name the path.
 absl::StatusOr<PartitionedFiles> FindPartitionedFiles(const std::string& directory);
 
-// Converts the text of a partition to a value of T, the C++ type of `type`. nullopt: the text is not
-// a value of the type, or the type is not int64, date, string, or int32.
+// Converts the text of a partition to a value of T, the C++ type of `type`. nullopt: the text is
+// not a value of the type, or the type is not int64, date, string, or int32.
 template <typename T>
 std::optional<T> PartitionValue(const std::string& text, const ColumnType& type);
 
