@@ -49,7 +49,7 @@ void Show(std::span<const uint8_t> bytes, const std::vector<Command>& commands) 
   auto [common, action] = commands[choice % commands.size()];
   common.json = choice / commands.size() % 2 == 0;
   tools::Output output;
-  Expect(action(common, output) != tools::kIoError);
+  Expect(output.Finish(action(common, output)) != tools::kIoError);
 }
 
 void DumpFile(std::span<const uint8_t> bytes) {
