@@ -246,7 +246,10 @@ void AppendJsonBytes(std::string_view text, std::string& out) {
   }
   out += '"';
   for (const char& byte : text) {
-    const char letter = byte == '"' ? '"' : EscapeLetter(byte);
+    const char letter = byte == '"'    ? '"'
+                        : byte == '\b' ? 'b'
+                        : byte == '\f' ? 'f'
+                                       : EscapeLetter(byte);
     if (letter != 0) {
       out += '\\';
       out += letter;
