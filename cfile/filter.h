@@ -284,11 +284,10 @@ CFILE_EXPORT absl::StatusOr<std::vector<std::string>> ParseNames(std::string_vie
 // `name` in a form that ParseNames and ParseFilter accept: in double quotes if necessary.
 CFILE_EXPORT std::string NameAsWritten(std::string_view name);
 
-// For errors about unknown names. NearestName returns the name that differs least from `word`, or
-// null if all differ in more than a third of their letters. ListOfNames returns the first 20 names,
-// and how many there are more.
-CFILE_EXPORT const std::string* NearestName(std::string_view word,
-                                            const std::vector<std::string>& known);
+// For errors about unknown names. Suggestion returns "; did you mean NAME?" with the known name
+// that is most like `word`, or "" if more than a third of the letters of each name are different.
+// ListOfNames returns the first 20 names, and says how many names follow them.
+CFILE_EXPORT std::string Suggestion(std::string_view word, const std::vector<std::string>& known);
 CFILE_EXPORT std::string ListOfNames(const std::vector<std::string>& names);
 
 }  // namespace cfile

@@ -35,9 +35,7 @@ namespace cfile {
 // error again. (The exception of Cursor for files without a positional index applies.)
 template <typename T>
 class CFILE_EXPORT KeyCursor {
-  static_assert(kIsValueType<T>,
-                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
-                "std::string");
+  static_assert(CheckValueType<T>());
 
  public:
   KeyCursor(KeyCursor&&) noexcept;

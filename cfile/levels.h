@@ -57,9 +57,7 @@ class LevelFileCursor;
 // which limits the record's size: see Append.
 template <typename T>
 class CFILE_EXPORT LevelWriter {
-  static_assert(kIsValueType<T>,
-                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
-                "std::string");
+  static_assert(CheckValueType<T>());
 
  public:
   // Begins a file at `path` or into `sink`. options.nullable is ignored: `limits` says whether a
@@ -92,22 +90,18 @@ class CFILE_EXPORT LevelWriter {
   absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
                       std::span<const T> values);
 
-  // Adds a (key, value) pair to the footer, before Finish. kInvalidArgument: the key begins with
-  // "cfile.".
+  // As Writer::AddMetadata.
   absl::Status AddMetadata(std::string_view key, std::string_view value);
 
   // Ends the last record, writes the remaining data, the index and the footer, and makes the file
   // durable and visible. Called once, as the last call.
   absl::Status Finish();
 
-  // The type and the limits as given to Create.
   const ColumnType& type() const;
   const LevelLimits& limits() const;
 
   // What has been written so far.
   ColumnTotals totals() const;
-
-  // Bytes of memory that this writer uses.
   size_t memory_usage_bytes() const;
 
  private:
@@ -117,22 +111,18 @@ class CFILE_EXPORT LevelWriter {
   LevelLimits limits_;
 };
 
-// A position in a leaf column; Reader::NewLevelCursor makes one. Different threads may use a
-// cursor, but only one at a time; several cursors may read one file at the same time. A cursor
-// keeps the file open. Memory: one block and one batch.
+// A position in a leaf column; Reader::NewLevelCursor makes one. Threads, lifetime and errors are
+// those of a Cursor (cfile/reader.h). Memory: one block and one batch.
 //
 // Also reads flat files (written by Writer). Each row is then a record of one entry, and the limits
 // are {0, 1} if the column is nullable, else {0, 0}.
 //
-// Errors of all calls: kDataLoss for damage (the error names the file, the block's offset, what
-// was expected and what was found), or the error of the Source. After an error of Next, the next
-// call continues with the first entry that was not returned, or returns the error again. After an
-// error of SeekToRecord, record() is unchanged and the cursor is at that record's first entry.
+// After an error of Next, the next call continues with the first entry that was not returned, or
+// returns the error again. After an error of SeekToRecord, record() is unchanged and the cursor is
+// at that record's first entry.
 template <typename T>
 class CFILE_EXPORT LevelCursor {
-  static_assert(kIsValueType<T>,
-                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
-                "std::string");
+  static_assert(CheckValueType<T>());
 
  public:
   LevelCursor(LevelCursor&&) noexcept;

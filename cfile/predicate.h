@@ -43,9 +43,7 @@ enum class PredicateKind : uint8_t {
 // nor greater than any value, so it matches only NotEqual and IsNotNull. int96 has no order.
 template <typename T>
 class Predicate {
-  static_assert(kIsValueType<T>,
-                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
-                "std::string");
+  static_assert(CheckValueType<T>());
 
  public:
   using Kind = PredicateKind;

@@ -68,9 +68,7 @@ class Scan;  // cfile/scan.h
 // exceptions such as std::bad_alloc; after an exception it may only be destroyed.
 template <typename T>
 class CFILE_EXPORT Cursor {
-  static_assert(kIsValueType<T>,
-                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
-                "std::string");
+  static_assert(CheckValueType<T>());
 
  public:
   Cursor(Cursor&&) noexcept;

@@ -60,9 +60,7 @@ struct ScanBatch {
 // blocks it compares codes. Without statistics and without a value index it reads the whole file.
 template <typename T>
 class CFILE_EXPORT Scan {
-  static_assert(kIsValueType<T>,
-                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
-                "std::string");
+  static_assert(CheckValueType<T>());
 
  public:
   Scan(Scan&&) noexcept;
@@ -70,11 +68,9 @@ class CFILE_EXPORT Scan {
   ~Scan();
 
   // Returns the next rows that match: at least 1 unless the scan is at its end, at most 65,536. The
-  // batch is valid until the next call. kDataLoss: damage (the error names the file, the block's
-  // offset, what was expected and what was found), or the statistics, the index and the blocks
-  // contradict each other. kOutOfRange: a block or an index exceeds a limit of ReaderOptions. After
-  // an error the next call continues with the first row that was not returned, or returns the error
-  // again.
+  // batch is valid until the next call. Errors as Cursor (cfile/reader.h), and kDataLoss: the
+  // statistics, the index and the blocks contradict each other. After an error the next call
+  // continues with the first row that was not returned, or returns the error again.
   absl::StatusOr<ScanBatch<T>> Next();
 
   // The remaining batches, for a range-based for loop.

@@ -149,7 +149,7 @@ class CFILE_EXPORT TableWriter {
 
   // What has been written so far to the column's file. Precondition: the column exists.
   ColumnTotals totals(size_t column) const;
-  // Bytes of memory that this writer uses for all columns.
+  // For all columns.
   size_t memory_usage_bytes() const;
 
  private:
@@ -330,9 +330,7 @@ class CFILE_EXPORT TableReader {
 // open a file. After an error the position is unchanged, as for a Cursor.
 template <typename T>
 class CFILE_EXPORT TableCursor {
-  static_assert(kIsValueType<T>,
-                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
-                "std::string");
+  static_assert(CheckValueType<T>());
 
  public:
   TableCursor(TableCursor&&) noexcept;
@@ -399,9 +397,7 @@ class CFILE_EXPORT TableCursor {
 // table open. For the position after an error see LevelCursor.
 template <typename T>
 class CFILE_EXPORT TableLevelCursor {
-  static_assert(kIsValueType<T>,
-                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
-                "std::string");
+  static_assert(CheckValueType<T>());
 
  public:
   TableLevelCursor(TableLevelCursor&&) noexcept;

@@ -146,12 +146,10 @@ class CFILE_EXPORT TableScan {
   const std::vector<size_t>& columns() const;
 
   // Returns the next rows that match: at least 1 unless the scan is at its end, at most 65,536, all
-  // from one part. kDataLoss: damage (the error names the file, the block's offset, what was
-  // expected and what was found). kOutOfRange: a block or an index exceeds a limit of
-  // ReaderOptions. kCancelled: see TableScanOptions. Other errors: those of
-  // TableReader::OpenColumn. Rows that were found before an error are returned before the error.
-  // After an error the next call continues with the first row that was not returned, or returns the
-  // error again.
+  // from one part. Errors: those of Cursor (cfile/reader.h) and of TableReader::OpenColumn;
+  // kCancelled: see TableScanOptions. Rows that were found before an error are returned before the
+  // error. After an error the next call continues with the first row that was not returned, or
+  // returns the error again.
   absl::StatusOr<TableBatch> Next();
 
   // The remaining batches, for a range-based for loop.

@@ -29,6 +29,15 @@ using encodings::kIsFloat;    // float and double
 using encodings::kIsInteger;  // integers of up to 128 bits, not bool
 using encodings::kIsValueType;
 
+// Does not compile for other types. Classes call it, so that the error says what T may be.
+template <typename T>
+constexpr bool CheckValueType() {
+  static_assert(kIsValueType<T>,
+                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
+                "std::string");
+  return true;
+}
+
 // The types of values, for templates: other types are errors of the compiler, not of the linker.
 template <typename T>
 concept ValueType = kIsValueType<T>;

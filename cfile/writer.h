@@ -56,9 +56,7 @@ class AnyWriter;
 // here), later calls return kAborted. A writer that is destroyed without Finish leaves no files.
 template <typename T>
 class CFILE_EXPORT Writer {
-  static_assert(kIsValueType<T>,
-                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
-                "std::string");
+  static_assert(CheckValueType<T>());
 
  public:
   // Begins a file at `path` or into `sink`. A file at `path` is written with NewFileSink: the file
@@ -117,13 +115,10 @@ class CFILE_EXPORT Writer {
   // A file that a reader with the same limits would refuse is never published.
   absl::Status Finish();
 
-  // The type as given to Create.
   const ColumnType& type() const;
 
   // What has been written so far.
   ColumnTotals totals() const;
-
-  // Bytes of memory that this writer uses.
   size_t memory_usage_bytes() const;
 
  private:

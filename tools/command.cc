@@ -44,7 +44,7 @@ class HelpFormatter final : public CLI::Formatter {
                                         : absl::StrCat("\nUsage: ", usage_, "\n");
   }
 
-  // Of arguments: several texts have another form than "NAME...".
+  // Arguments with several texts are shown as "NAME ... LAST", if their form begins with "...".
   std::string make_option_usage(const CLI::Option* option) const override {
     const std::string form = option->get_type_name();
     return form.starts_with("...") ? absl::StrCat(option->get_name(), " ", form)
@@ -338,11 +338,6 @@ Option& Command::AddNames(std::string_view spec, std::vector<std::string>* names
     return "";
   };
   return Add(spec, add, std::move(help));
-}
-
-std::string Suggestion(std::string_view word, const std::vector<std::string>& known) {
-  const std::string* const nearest = NearestName(word, known);
-  return nearest == nullptr ? "" : absl::StrCat("; did you mean ", *nearest, "?");
 }
 
 std::string OptionSuggestion(std::string_view option, const Command& tool, const Command* command) {

@@ -116,9 +116,6 @@ struct Parsed {
 // own options have this heading; its subcommands repeat these options.
 inline constexpr char kLimitsGroup[] = "Limits (an error names the limit to raise)";
 
-// Returns "; did you mean WORD?" with the word of `known` that differs least from `word`, or "" if
-// all differ in more than a third of their letters.
-std::string Suggestion(std::string_view word, const std::vector<std::string>& known);
 // The suggestion for an option that neither `command` nor `tool` has.
 std::string OptionSuggestion(std::string_view option, const Command& tool, const Command* command);
 

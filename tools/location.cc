@@ -63,8 +63,9 @@ absl::StatusOr<std::unique_ptr<Sink>> CreateAtUrl(const std::string& url) {
 }
 #endif
 
-// Returns the file to replace if `path` is a symbolic link to a file: the link stays. /dev/stdout
-// is such a link, perhaps to a file that has no name any more.
+// If `path` is a symbolic link to a file, returns the path of this file, so that the file is
+// replaced and not the link. Otherwise returns `path`. kFailedPrecondition: the file has no path
+// any more, which can be true of /dev/stdout.
 absl::StatusOr<std::string> LinkedFile(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;

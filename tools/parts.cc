@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/command.h"
 

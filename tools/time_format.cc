@@ -334,10 +334,8 @@ absl::StatusOr<TextType> ParseTextType(std::string_view text) {
         "bool",    "int8",   "int16",         "int32",    "int64",         "int128", "uint8",
         "uint16",  "uint32", "uint64",        "float",    "double",        "string", "binary",
         "varchar", "date",   "timestamp(us)", "time(us)", "decimal(18,2)", "uuid",   "json"};
-    const std::string* const nearest = NearestName(text, kNames);
     return absl::InvalidArgumentError(
-        absl::StrCat(parsed.status().message(), ", json",
-                     nearest == nullptr ? "" : absl::StrCat("; did you mean ", *nearest, "?")));
+        absl::StrCat(parsed.status().message(), ", json", Suggestion(text, kNames)));
   }
   TextType result{.type = *std::move(parsed), .format = nullptr};
   if (format.has_value()) {

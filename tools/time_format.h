@@ -95,8 +95,8 @@ struct TextType {
 // time(UNIT;FORMAT), timestamp(UNIT;FORMAT) and timestamp(UNIT,ZONE;FORMAT).
 absl::StatusOr<TextType> ParseTextType(std::string_view text);
 
-// Parses `text` with the format of `type`, or with ParseText if it has none. ParseText gets values
-// that are no texts or bytes without the blanks around them. Errors and the lifetime of the result
+// Parses `text` with the format of `type`, or with ParseText if it has none. Blanks around a value
+// are ignored, unless the type is a text or bytes. Errors and the lifetime of the result
 // are those of these functions.
 template <typename T>
 absl::StatusOr<T> ParseValue(const TextType& type, std::string_view text, std::string& scratch) {

@@ -75,7 +75,7 @@ def nodes(line):
     return max(line["positional_nodes"], line["value_nodes"])
 
 
-# The work of the summary, and beside which peer.
+# The rows of the summary: the work, and the peer with which cfile is compared.
 SUMMARY = (("scan, default", "pyarrow smallest"), ("scan, default", "Vortex"), ("size, default", "pyarrow smallest"),
            ("scan, plain", "Arrow IPC"), ("scan, sorted strings", "LMDB"), ("seek by key", "LMDB"), ("one row, compressed", "array"),
            ("one row, compressed", "Vortex"), ("take 10,000, delta", "Lance"), ("write, default", "pyarrow plain"),

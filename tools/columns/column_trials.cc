@@ -111,8 +111,8 @@ Json SpeedJson(const Sample& sample, double seconds) {
           {"bytes_per_second", PerSecond(sample.decoded_bytes, seconds)}};
 }
 
-// What the user should know about a trial: blocks that have another encoding than the chosen one,
-// or that the codec did not make smaller.
+// Returns what the user should know about a trial: how many blocks have another encoding than the
+// chosen one, and how many blocks the codec did not make smaller.
 std::string NoteOf(const FormTrial& trial) {
   uint64_t blocks = 0, others = 0, compressed = 0;
   std::string other;

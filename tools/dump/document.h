@@ -32,12 +32,12 @@ BoundTexts TextOfBounds(const ColumnType& type, const BlockStatistics& statistic
 // not known.
 std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes);
 
-// A text of more than `max_bytes` bytes is cut to at most so many, not within a character, and ends
-// with "...".
+// Returns `text` if it has at most `max_bytes` bytes. Otherwise returns its first characters, which
+// together have at most `max_bytes` bytes, and "...".
 std::string CutInLine(const std::string& text, size_t max_bytes);
 
-// The properties of one thing, such as a block: the members of an object, or the cells of a line.
-// Only one of the two is made.
+// The properties of one thing, such as a block. In JSON they are the members of an object, in text
+// the cells of a line. A Record makes only the form that the user asked for.
 class Record {
  public:
   explicit Record(bool json) : is_json_(json), json_(Json::object()) {}
@@ -46,27 +46,27 @@ class Record {
   void Add(std::string_view name, uint64_t number) {
     Add(name, JsonInteger(number), std::to_string(number));
   }
-  // Text has commas.
+  // In text, the number has commas: 1,234.
   void AddCount(std::string_view name, uint64_t number) {
     Add(name, JsonInteger(number), WithCommas(number));
   }
   void AddFlag(std::string_view name, bool value) { Add(name, value, value ? "yes" : "no"); }
-  // Any bytes: text shows them escaped.
+  // The bytes need not be UTF-8. Text shows them escaped.
   void AddBytes(std::string_view name, std::string_view bytes);
   // "minimum" and "maximum", of which text shows at most `max_bytes` bytes.
   void AddBounds(const ColumnType& type, const BlockStatistics& statistics, size_t max_bytes);
-  // A value with another text in the two forms.
+  // Adds `json` in JSON, and `text` in text.
   void Add(std::string_view name, const Json& json, const std::string& text) {
     is_json_ ? AddJson(name, json) : AddText(name, text);
   }
-  // Values that only one of the forms has.
+  // AddJson adds nothing in text, AddText nothing in JSON.
   void AddJson(std::string_view name, const Json& json) {
     if (is_json_) json_[name] = json;
   }
   virtual void AddText(std::string_view /*name*/, const std::string& text) {
     if (!is_json_) cells_.push_back(text);
   }
-  // "error", only in JSON: text has errors on stderr. Adds nothing if `status` is OK.
+  // Adds "error" in JSON, unless `status` is OK. With text, errors go to stderr.
   void AddError(const absl::Status& status) {
     if (!status.ok()) AddJson("error", JsonError(status));
   }
@@ -90,8 +90,8 @@ struct Heading {
 };
 inline constexpr TextColumn kNumberColumn = {.right = true};
 
-// Records of one kind, which are printed when all are known. The columns fit their longest cells.
-// There is no line of headings if all are empty.
+// Records of one kind, which are printed together. Each column is as wide as its longest cell. If
+// all headings are empty, there is no line of headings.
 class Table {
  public:
   Table(bool json, std::vector<Heading> headings)
@@ -110,19 +110,20 @@ class Table {
   std::vector<Record> records_;
 };
 
-// All that a command prints: values, each of which is a line with its name, tables, and text.
+// All that a command prints: values, tables and other text. In text, a value is a line with its
+// name.
 class Document : public Record {
  public:
-  // `name_cells`: where the values in the lines begin.
+  // `name_cells`: the width of the names in text, in cells of a terminal.
   explicit Document(const CommonOptions& common, size_t name_cells = 0);
 
-  // The line "NAME PATH". JSON has the path without this call.
+  // Adds the line "NAME PATH" to text. The constructor has added the path to JSON.
   void AddPath(std::string_view name, const std::string& path);
-  // A line: the name with blanks for its underscores, and the value, cut to the width of the
-  // output.
+  // Adds a line with the name, in which blanks replace underscores, and with the value, which is
+  // cut to the width of the output.
   void AddText(std::string_view name, const std::string& text) override;
   void AddTable(std::string_view name, const Table& table);
-  // Text that is no line of a value.
+  // Adds text that JSON does not have.
   void Append(std::string_view text) {
     if (!is_json()) text_ += text;
   }
@@ -140,13 +141,13 @@ class Document : public Record {
 // are the last member of a document: {..., NAME: [RECORD, ...], "error": ...}.
 class List {
  public:
-  // Prints what `before` has. Without headings, text has no list.
+  // Prints `before`, which the list follows. If there are no headings, text does not have the list.
   List(const Document& before, std::string_view name, const std::vector<Heading>& headings,
        Output& output);
   void Add(const Record& record);
-  // A record without text. Precondition: the document is JSON.
+  // Adds a record that has no text. Precondition: the document is JSON.
   void Add(const Json& record);
-  // Ends the list. Members of `more`, an object, follow it.
+  // Ends the list. In JSON, an error and the members of `more`, which is an object, follow it.
   void Finish(const absl::Status& status, const Json& more = Json::object());
 
  private:

@@ -211,7 +211,8 @@ Json JsonInteger(uint64_t value);
 Json JsonBytes(std::string_view bytes);
 Json JsonPointer(const BlockPointer& pointer);
 Json JsonError(const absl::Status& status);
-// The message of an error, with names of options instead of names of limits.
+// Returns the message of `status`. If it names a limit, such as max_block_size_bytes, the name of
+// the option is there instead: --max-block-size.
 std::string MessageOf(const absl::Status& status);
 
 // "1 block", "2 blocks".

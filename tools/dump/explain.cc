@@ -213,7 +213,7 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   return result;
 }
 
-// A means by which a condition excludes rows without reading their values.
+// A way to exclude rows without reading their values, such as statistics.
 struct Means {
   const char* name;
   const char* key;  // in JSON
@@ -234,7 +234,8 @@ bool ExcludesRows(const Means& means, const Explanation& explanation) {
   });
 }
 
-// What each condition excluded, and by what. In text, a means that excluded no row has no column.
+// Returns how many rows each condition excluded, with a column for each of kMeans. In text, columns
+// of means that excluded no row are left out.
 // `counters`: those of a part, or explanation.total.
 Table ConditionsOf(const TableScanCounters& counters, const Explanation& explanation, bool json) {
   std::vector<Heading> headings = {{"condition", {.shorten = 1}}};

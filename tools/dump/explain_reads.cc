@@ -194,7 +194,7 @@ std::string TimeText(std::chrono::nanoseconds time) {
                               : absl::StrFormat("%.1f ms", microseconds / 1e3);
 }
 
-// What was used and read of a file. JSON has the reads in a list of their own.
+// Returns what was used of a file, and what was read of it. JSON has two lists, text one table.
 Document DocumentOf(const FileReads& file, const CommonOptions& common) {
   Document document(common);
   if (common.json) document.json() = Json::object();  // a part of a document

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cfile/filter.h"
 #include "tools/command_line.h"
 #include "tools/dump/commands.h"
 #include "tools/dump/dump.h"

@@ -23,7 +23,7 @@ struct RowChoice {
 struct RowSelection {
   TableScanOptions options;
   std::vector<ColumnSchema> columns;  // of the batches
-  // If there is a limit, how many rows may still be returned. Copies of the selection share it.
+  // With a limit: how many more rows may be returned. Copies of the selection share the number.
   std::shared_ptr<uint64_t> rows_left = {};
 
   absl::StatusOr<TableScan> NewScan(const Input& input) const;

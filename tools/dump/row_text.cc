@@ -40,7 +40,7 @@ class ScannedRows : public RowText {
     if (rows_left_) *rows_left_ -= rows_.end - rows_.begin;
     return true;
   }
-  // The rows of rows_ from begin on are not appended.
+  // Adds the rows of rows_ to the limit again, because they could not be appended.
   void GiveBack() {
     if (rows_left_) *rows_left_ += rows_.end - rows_.begin;
   }

@@ -198,7 +198,8 @@ void CancelOnCutInput() {
   sigaction(SIGBUS, &action, nullptr);
 }
 
-// The option that takes an input with this error; "" if there is none, or the user gave it.
+// Names the option with which an input with this error can be imported. "" if there is no such
+// option, or if the user gave it already.
 std::string_view Hint(const ImportOptions& options, std::string_view error) {
   const auto has = [error](std::string_view part) { return error.find(part) != error.npos; };
   const auto digit = [error](size_t at) {

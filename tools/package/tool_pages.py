@@ -134,7 +134,7 @@ def takes_file(item):
     return item.value == "FILE"
 
 
-# What finds the names of columns in the schema that cfile-dump prints of a table.
+# Finds the names of columns in what `cfile-dump summary --schema TABLE` prints.
 COLUMN = r'^  [a-z]+ [a-z0-9_()]+ ("([^"\\]|\\.)*"|[^ ;]+)'
 DUMP = "cfile-dump"
 

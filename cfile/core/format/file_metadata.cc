@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/format/choice_message.h"
@@ -109,7 +110,8 @@ class MetadataReader {
   MetadataReader(const Source& source, const ReaderOptions& options)
       : source_(source), options_(options) {}
 
-  absl::StatusOr<FileInfo> Read() {
+  // `header_damaged`: reads the footer only, which must have a checksum.
+  absl::StatusOr<FileInfo> Read(bool header_damaged = false) {
     if (source_.size() < 2 * kEndBytes) {
       return Error("expected a CFile, which has at least ", 2 * kEndBytes,
                    " bytes, found a file of ", source_.size(),
@@ -117,18 +119,9 @@ class MetadataReader {
     }
     info_.file_size_bytes = source_.size();
     CFILE_RETURN_IF_ERROR(ReadFooter());
-    CFILE_RETURN_IF_ERROR(ReadHeader());
-    CFILE_RETURN_IF_ERROR(InterpretFooter());
-    return std::move(info_);
-  }
-
-  // Reads the footer only.
-  absl::StatusOr<FileInfo> ReadWithoutHeader() {
-    if (source_.size() < 2 * kEndBytes) return Error("the file has no footer");
-    info_.file_size_bytes = source_.size();
-    CFILE_RETURN_IF_ERROR(ReadFooter());
-    if (!info_.has_checksums()) return Error("the footer has no checksum");
-    info_.header_size_bytes = kEndBytes;
+    if (!header_damaged) CFILE_RETURN_IF_ERROR(ReadHeader());
+    if (header_damaged && !info_.has_checksums()) return Error("the footer has no checksum");
+    if (header_damaged) info_.header_size_bytes = kEndBytes;
     CFILE_RETURN_IF_ERROR(InterpretFooter());
     return std::move(info_);
   }
@@ -351,15 +344,11 @@ class MetadataReader {
     }
     info_.num_rows = static_cast<uint64_t>(num_values);
     CFILE_RETURN_IF_ERROR(InterpretLevels());
-    if (footer_.posidx_info != nullptr) {
-      CFILE_ASSIGN_OR_RETURN(
-          info_.positional_index_root,
-          ReadPointer("positional index", wire::OrEmpty(footer_.posidx_info->root_block)));
-    }
-    if (footer_.validx_info != nullptr) {
-      CFILE_ASSIGN_OR_RETURN(
-          info_.value_index_root,
-          ReadPointer("value index", wire::OrEmpty(footer_.validx_info->root_block)));
+    for (const auto& [what, index, root] :
+         {std::tuple("positional index", footer_.posidx_info.get(), &info_.positional_index_root),
+          std::tuple("value index", footer_.validx_info.get(), &info_.value_index_root)}) {
+      if (index == nullptr) continue;
+      CFILE_ASSIGN_OR_RETURN(*root, ReadPointer(what, wire::OrEmpty(index->root_block)));
     }
     if (info_.positional_index_root && info_.value_index_root &&
         info_.positional_index_root->offset == info_.value_index_root->offset) {
@@ -439,7 +428,7 @@ absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOpti
 }
 
 absl::StatusOr<FileInfo> ReadFileInfoOfFooter(const Source& source, const ReaderOptions& options) {
-  return MetadataReader(source, options).ReadWithoutHeader();
+  return MetadataReader(source, options).Read(/*header_damaged=*/true);
 }
 
 std::string AppendHeader(const FileInfo& info, bool with_extensions, ByteWriter& out) {

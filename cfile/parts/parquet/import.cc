@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "cfile/core/format/file_policy.h"
-#include "cfile/core/io/named_status.h"
+#include "cfile/parts/parquet/common_schema.h"
 #include "cfile/parts/parquet/file_import.h"
 #include "cfile/parts/parquet/key_value_metadata.h"
 #include "cfile/parts/parquet/parquet_type.h"
 #include "cfile/parts/parquet/partitioned_files.h"
 #include "cfile/parts/table/column_writer.h"
-#include "cfile/parts/table/manifest/common_type.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
 #include "encodings/core/status.h"
@@ -25,6 +24,7 @@ namespace cfile {
 namespace {
 
 using encodings::StrCat;
+using internal::CommonSchema;
 using internal::MetadataPairs;
 using internal::ParquetFileImport;
 using internal::PartitionedFile;
@@ -82,18 +82,6 @@ void Add(const ColumnTotals& part, ColumnTotals& sum) {
   }
 }
 
-// The repetition of a leaf.
-Repetition RepetitionOf(const Schema& schema, size_t column) {
-  if (schema.tree) return schema.tree->leaf(column).repetition;
-  return schema.columns[column].nullable ? Repetition::kOptional : Repetition::kRequired;
-}
-
-std::string NameOf(Repetition repetition) {
-  return repetition == Repetition::kRepeated   ? "repeated"
-         : repetition == Repetition::kOptional ? "optional"
-                                               : "required";
-}
-
 bool IsDirectory(const std::string& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
@@ -102,14 +90,15 @@ bool IsDirectory(const std::string& path) {
 // Imports one file, or all files of a directory.
 class Import {
  public:
-  explicit Import(const ParquetImportOptions& options) : options_(options) {}
+  explicit Import(const ParquetImportOptions& options)
+      : options_(options), columns_(options.reader.record_limits) {}
 
   absl::StatusOr<ParquetReport> Run(std::shared_ptr<const Source> source,
                                     const TableLocation& table) {
     CFILE_ASSIGN_OR_RETURN(
         const ParquetFileImport file,
         ParquetFileImport::Open(std::move(source), options_.columns, options_.reader));
-    Survey(file);
+    CFILE_RETURN_IF_ERROR(Survey(file));
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, Begin(file.source().name(), table));
     CFILE_RETURN_IF_ERROR(CheckColumns(file.source().name(), writer.schema()));
     CFILE_RETURN_IF_ERROR(Write(file, writer));
@@ -132,14 +121,11 @@ class Import {
   }
 
   // Reads what a new table takes from the metadata of a file.
-  void Survey(const ParquetFileImport& file) {
-    schema_ = file.schema();
-    types_.clear();
-    for (size_t i = 0; i < schema_.columns.size(); ++i)
-      types_.push_back({.only_nulls = file.HasOnlyNulls(i)});
+  absl::Status Survey(const ParquetFileImport& file) {
     kept_ = PairsToKeep(file);
     annotations_ = file.Annotations();
     total_rows_ += file.num_rows();
+    return columns_.Add(file, file.source().name());
   }
 
   // Returns the options of the files of a new table, without the order of the rows.
@@ -154,8 +140,12 @@ class Import {
   absl::StatusOr<Schema> SchemaOf(const std::string& directory) {
     CFILE_ASSIGN_OR_RETURN(files_, internal::FindPartitionedFiles(directory));
     for (size_t i = 0; i < files_.files.size(); ++i) CFILE_RETURN_IF_ERROR(Survey(i));
-    CFILE_RETURN_IF_ERROR(AddPartitionColumns(directory));
-    return schema_;
+    std::vector<ColumnSchema> folders;
+    for (const ColumnSchema& column : files_.columns) {
+      if (Takes(column.name)) folders.push_back(column);
+    }
+    CFILE_RETURN_IF_ERROR(columns_.AddFolders(folders, directory));
+    return columns_.schema();
   }
 
  private:
@@ -179,15 +169,11 @@ class Import {
     return ParquetFileImport::Open(std::move(source), columns, options_.reader);
   }
 
-  // Compares the schema of a file with that of the first file.
+  // Reads what a new table takes from the metadata of a file of the directory.
   absl::Status Survey(size_t number) {
     const PartitionedFile& file = files_.files[number];
     CFILE_ASSIGN_OR_RETURN(const ParquetFileImport import, Open(file));
-    const Schema& schema = import.schema();
-    if (number == 0) {
-      Survey(import);
-      return absl::OkStatus();
-    }
+    if (number == 0) return Survey(import);
     total_rows_ += import.num_rows();
     internal::KeepAgreedPairs(PairsToKeep(import), kept_);
     internal::RemoveOrderOfRows(kept_);
@@ -195,123 +181,7 @@ class Import {
     std::erase_if(annotations_, [&](const auto& pair) {
       return std::find(annotations.begin(), annotations.end(), pair) == annotations.end();
     });
-    const auto differs = [&](const std::string& column, const std::string& here,
-                             const std::string& first) {
-      return absl::InvalidArgumentError(StrCat(file.path, ": column ", column, " is ", here,
-                                               ", but ", first, " in ", files_.files[0].path));
-    };
-    for (size_t leaf_number = 0; leaf_number < schema.columns.size(); ++leaf_number) {
-      const ColumnSchema& column = schema.columns[leaf_number];
-      const std::optional<size_t> found = schema_.Find(column.name);
-      if (!found && !schema_.tree && !schema.tree) {
-        schema_.columns.push_back(column);
-        schema_.columns.back().nullable = true;
-        types_.push_back({.only_nulls = import.HasOnlyNulls(leaf_number), .file = number});
-        continue;
-      }
-      if (!found) return differs(column.name, column.type.ToString(), "there is none");
-      CFILE_RETURN_IF_ERROR(Widen(import, number, leaf_number, *found));
-      const std::string here = internal::GroupsAround(schema, leaf_number);
-      const std::string there = internal::GroupsAround(schema_, *found);
-      if (here != there) {
-        return absl::InvalidArgumentError(StrCat(
-            file.path, ": the groups around column ", column.name, " are (", here, "), but (",
-            there, ") in ", files_.files[0].path, "; all files must have the same groups"));
-      }
-      const Repetition leaf = RepetitionOf(schema, leaf_number);
-      const Repetition first_leaf = RepetitionOf(schema_, *found);
-      if (leaf == first_leaf) continue;
-      // In a group, the levels of all values would change.
-      const bool repeats = leaf == Repetition::kRepeated || first_leaf == Repetition::kRepeated;
-      if (repeats || !here.empty()) return differs(column.name, NameOf(leaf), NameOf(first_leaf));
-      if (leaf == Repetition::kOptional) CFILE_RETURN_IF_ERROR(MakeNullable(*found));
-    }
-    for (ColumnSchema& column : schema_.columns) {
-      if (schema.Find(column.name)) continue;
-      if (schema_.tree) return differs(column.name, "missing", column.type.ToString());
-      column.nullable = true;
-    }
-    if (!HasSameGroups(schema)) {
-      return absl::InvalidArgumentError(
-          StrCat(file.path, ": the groups of the schema are not those of ", files_.files[0].path));
-    }
-    return absl::OkStatus();
-  }
-
-  // Gives the column `known` of schema_ a type that also holds the values of `column` of a file.
-  absl::Status Widen(const ParquetFileImport& import, size_t number, size_t column, size_t known) {
-    const ColumnType& here = import.schema().columns[column].type;
-    const ColumnType first = schema_.columns[known].type;
-    FoundType& found = types_[known];
-    if (internal::HasSameValues(first, here)) {
-      found.only_nulls = found.only_nulls && import.HasOnlyNulls(column);
-      return absl::OkStatus();
-    }
-    if (import.HasOnlyNulls(column)) return absl::OkStatus();
-    std::optional<ColumnType> common = here;
-    if (!found.only_nulls) common = internal::CommonType(first, here);
-    if (!common) common = internal::CommonType(here, first);
-    if (!common) {
-      return absl::InvalidArgumentError(
-          StrCat(files_.files[number].path, ": column ", schema_.columns[known].name, " is ",
-                 here.ToString(), ", but ", first.ToString(), " in ", files_.files[found.file].path,
-                 ", and no type holds the values of both"));
-    }
-    if (*common == first) return absl::OkStatus();
-    found = {.file = number};
-    schema_.columns[known].type = *common;
-    return ChangeLeaf(known, [&](RecordNode& leaf) { leaf.type = *common; });
-  }
-
-  // Lets a column of schema_ that is in no group have nulls.
-  absl::Status MakeNullable(size_t column) {
-    schema_.columns[column].nullable = true;
-    return ChangeLeaf(column, [](RecordNode& leaf) { leaf.repetition = Repetition::kOptional; });
-  }
-
-  template <typename Change>
-  absl::Status ChangeLeaf(size_t column, Change change) {
-    if (!schema_.tree) return absl::OkStatus();
-    std::vector<RecordNode> nodes(schema_.tree->nodes().begin(), schema_.tree->nodes().end());
-    change(nodes[schema_.tree->leaves()[column]]);
-    CFILE_ASSIGN_OR_RETURN(schema_.tree,
-                           RecordSchema::Create(std::move(nodes), options_.reader.record_limits));
-    return absl::OkStatus();
-  }
-
-  // True if the tree of `schema` is that of schema_, apart from columns that may have nulls there.
-  bool HasSameGroups(const Schema& schema) const {
-    if (!schema.tree || !schema_.tree) return schema.tree == schema_.tree;
-    return std::equal(
-        schema.tree->nodes().begin(), schema.tree->nodes().end(), schema_.tree->nodes().begin(),
-        schema_.tree->nodes().end(), [](const RecordNode& a, const RecordNode& b) {
-          return a.name == b.name && a.kind == b.kind && a.num_children == b.num_children;
-        });
-  }
-
-  absl::Status AddPartitionColumns(const std::string& directory) {
-    std::vector<RecordNode> nodes;
-    if (schema_.tree) nodes.assign(schema_.tree->nodes().begin(), schema_.tree->nodes().end());
-    for (const ColumnSchema& column : files_.columns) {
-      if (!Takes(column.name)) continue;
-      if (schema_.Find(column.name)) {
-        return absl::InvalidArgumentError(
-            StrCat(directory, ": column ", column.name, " is in the files and in their folders"));
-      }
-      schema_.columns.push_back(column);
-      if (nodes.empty()) continue;
-      ++nodes[0].num_children;
-      nodes.push_back(
-          {.name = column.name,
-           .repetition = column.nullable ? Repetition::kOptional : Repetition::kRequired,
-           .type = column.type});
-    }
-    if (nodes.empty()) return absl::OkStatus();
-    CFILE_ASSIGN_OR_RETURN(
-        schema_.tree,
-        internal::Named(RecordSchema::Create(std::move(nodes), options_.reader.record_limits),
-                        directory));
-    return absl::OkStatus();
+    return columns_.Add(import, file.path);
   }
 
   absl::StatusOr<TableWriter> Begin(const std::string& name, const TableLocation& table) {
@@ -319,7 +189,7 @@ class Import {
     if (!options_.append) KeepMetadata();
     if (options_.append) return TableWriter::Append(table, writer_options_);
     if (options_.schema) return TableWriter::Create(table, *options_.schema, writer_options_);
-    Schema schema = schema_;
+    Schema schema = columns_.schema();
     for (const std::string& column : options_.sorted_by) {
       const std::optional<size_t> found = schema.Find(column);
       if (!found) {
@@ -358,7 +228,7 @@ class Import {
     const WriterOptions first = FirstOptions();
     const bool annotates = !annotations_.empty() && internal::PolicyOf(first).extensions;
     if (kept_.empty() && !annotates) return;
-    const Schema& schema = options_.schema ? *options_.schema : schema_;
+    const Schema& schema = options_.schema ? *options_.schema : columns_.schema();
     if (writer_options_.size() <= 1) writer_options_.resize(schema.columns.size(), first);
     MetadataPairs& kept = writer_options_[0].metadata;
     kept.insert(kept.end(), kept_.begin(), kept_.end());
@@ -375,11 +245,11 @@ class Import {
   // Each column of the table must get values.
   absl::Status CheckColumns(const std::string& name, const Schema& table) const {
     for (const ColumnSchema& column : table.columns) {
-      if (schema_.Find(column.name)) continue;
+      if (columns_.schema().Find(column.name)) continue;
       return UnfitRows(absl::InvalidArgumentError(
           StrCat(name, ": there is no column ", column.name, ", which the table has")));
     }
-    for (const ColumnSchema& column : schema_.columns) {
+    for (const ColumnSchema& column : columns_.schema().columns) {
       if (table.Find(column.name)) continue;
       return UnfitRows(
           absl::InvalidArgumentError(StrCat(name, ": the table has no column ", column.name)));
@@ -425,7 +295,7 @@ class Import {
   // Appends nulls to the columns that only other files of the directory have.
   absl::Status WriteMissing(const PartitionedFile& file, const ParquetFileImport& import,
                             TableWriter& writer) const {
-    for (const ColumnSchema& column : schema_.columns) {
+    for (const ColumnSchema& column : columns_.schema().columns) {
       const auto is_partition = [&](const ColumnSchema& each) { return each.name == column.name; };
       if (import.schema().Find(column.name) ||
           std::any_of(files_.columns.begin(), files_.columns.end(), is_partition))
@@ -454,16 +324,9 @@ class Import {
 
   const ParquetImportOptions& options_;
   PartitionedFiles files_;
-  // How the type of a column of schema_ was found.
-  struct FoundType {
-    bool only_nulls = false;  // no file has a value
-    size_t file = 0;          // the number of the file that has, or needs, this type
-  };
-
-  Schema schema_;                 // of a new table
-  std::vector<FoundType> types_;  // of the columns of schema_
-  MetadataPairs kept_;            // of a new table: the key-value metadata
-  MetadataPairs annotations_;     // of a new table: the names of columns, and their annotations
+  CommonSchema columns_;       // of a new table
+  MetadataPairs kept_;         // of a new table: the key-value metadata
+  MetadataPairs annotations_;  // of a new table: the names of columns, and their annotations
   std::vector<WriterOptions> writer_options_;
   uint64_t total_rows_ = 0;
   uint64_t rows_done_ = 0;
@@ -492,7 +355,7 @@ absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
   CFILE_ASSIGN_OR_RETURN(const ParquetFileImport file,
                          ParquetFileImport::Open(view, options.columns, options.reader));
   Import import(options);
-  import.Survey(file);
+  CFILE_RETURN_IF_ERROR(import.Survey(file));
   return import.OptionsForAnyOrder();
 }
 

@@ -9,6 +9,11 @@ bool IsPlainInteger(const ColumnType& type) {
          (type.data_type <= DataType::kInt64 || type.data_type == DataType::kInt128);
 }
 
+bool IsExactOrWider(const ColumnType& from, const ColumnType& to) {
+  return IsWider(from, to) ||
+         (to == ColumnType::Double() && IsPlainInteger(from) && from != ColumnType::Int128());
+}
+
 }  // namespace
 
 bool IsWider(const ColumnType& from, const ColumnType& to) {
@@ -23,11 +28,6 @@ bool IsWider(const ColumnType& from, const ColumnType& to) {
   }
   return (from == ColumnType::Float() && to == ColumnType::Double()) ||
          (from == ColumnType::Varchar() && to == ColumnType::String());
-}
-
-static bool IsExactOrWider(const ColumnType& from, const ColumnType& to) {
-  return IsWider(from, to) ||
-         (to == ColumnType::Double() && IsPlainInteger(from) && from != ColumnType::Int128());
 }
 
 bool IsStorable(const ColumnType& from, const ColumnType& to) {

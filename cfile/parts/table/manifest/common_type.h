@@ -29,7 +29,7 @@ constexpr bool Holds() {
   }
 }
 
-// False if `value` is an integer that To, double, cannot be equal to.
+// True if To has a number that is equal to `value`. Only integers that become double may have none.
 template <typename From, typename To>
 constexpr bool IsExact(From value) {
   if constexpr (kIsInteger<From> && std::is_same_v<To, double>) {

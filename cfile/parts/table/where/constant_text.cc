@@ -137,10 +137,11 @@ absl::StatusOr<FilterConstant> ParseTemporal(const ColumnType& type, std::string
   return FilterConstant{count, fraction.find_first_not_of('0', held) == std::string_view::npos};
 }
 
-// The digit 1 shifted by so many places, and by the digits of a text, is beyond all numbers.
+// A number with a larger exponent is beyond all numbers of the column types, or rounds to 0.
 constexpr int kMostShift = 10'000;
 
-// Reads an exponent such as 3, +3 or -3. A great one is replaced by +-kMostShift and `more`.
+// Reads an exponent such as 3, +3 or -3. A magnitude above kMostShift + `more` is reduced to this
+// sum, which has the same effect.
 bool ReadExponent(std::string_view text, int more, int& shift) {
   const bool sign = text.starts_with('-') || text.starts_with('+');
   const std::string_view digits = text.substr(sign);

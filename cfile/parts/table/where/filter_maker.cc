@@ -110,7 +110,7 @@ class FilterMaker {
     return MakeTest(condition, constants);
   }
 
-  // VALUE OPERATOR COLUMN as COLUMN OPERATOR VALUE.
+  // Returns the condition VALUE OPERATOR COLUMN in the form COLUMN OPERATOR VALUE.
   static Condition Turned(const Condition& condition) {
     static constexpr Kind kTurned[] = {Kind::kEqual,          Kind::kNotEqual, Kind::kGreater,
                                        Kind::kGreaterOrEqual, Kind::kLess,     Kind::kLessOrEqual};
@@ -190,13 +190,11 @@ class FilterMaker {
     std::vector<std::string> known;
     for (const ColumnSchema& column : schema_.columns) known.push_back(NameAsWritten(column.name));
     const std::string name = NameAsWritten(condition.column);
-    const std::string* const nearest = NearestName(name, known);
     return FilterError(
         where_, condition.column_offset,
         absl::StrCat("there is no column ", name, hint,
                      known.size() == 1 ? "; the only column is called " : "; there are ",
-                     ListOfNames(known),
-                     nearest == nullptr ? "" : absl::StrCat("; did you mean ", *nearest, "?")));
+                     ListOfNames(known), Suggestion(name, known)));
   }
 
   const std::string_view where_;

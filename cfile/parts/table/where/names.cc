@@ -32,7 +32,7 @@ size_t Difference(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-const std::string* NearestName(std::string_view word, const std::vector<std::string>& known) {
+std::string Suggestion(std::string_view word, const std::vector<std::string>& known) {
   constexpr size_t kMaxLetters = 100;
   const std::string* nearest = nullptr;
   size_t least = 0;
@@ -45,7 +45,7 @@ const std::string* NearestName(std::string_view word, const std::vector<std::str
     nearest = &each;
     least = difference;
   }
-  return nearest;
+  return nearest == nullptr ? "" : absl::StrCat("; did you mean ", *nearest, "?");
 }
 
 std::string ListOfNames(const std::vector<std::string>& names) {
