@@ -1,5 +1,6 @@
 // Exports rows as Arrow data, through the Arrow C Data Interface and the Arrow C Stream Interface
-// (https://arrow.apache.org/docs/format/CDataInterface.html). Needs no Arrow library.
+// (https://arrow.apache.org/docs/format/CDataInterface.html). Needs no Arrow library. Errors,
+// lifetime and threads: cfile/CONCEPTS.md.
 //
 //   ArrowArrayStream stream;
 //   absl::Status status = cfile::ExportArrowStream(table, {.columns = {{"carrier"}}}, {}, &stream);
@@ -40,42 +41,37 @@
 namespace cfile {
 
 struct ArrowExportOptions {
-  // If true, string columns become utf8_view, and binary columns become binary_view.
-  // If the bytes of a string lie in a mapped file or in a source in memory, the view points there.
-  // The option does not change dictionaries.
+  // If true, string columns become utf8_view, and binary columns become binary_view. If the bytes
+  // of a string lie in a mapped file or in a source in memory, the view points there. Does not
+  // change dictionaries.
   bool string_views = false;
-  // If true, some string and binary columns become dictionary arrays with int32 indexes.
-  // These are the columns whose first file stores a dictionary.
-  // A file with a dictionary stores rows as codes: positions in the dictionary.
-  // Arrays of such rows share the file's dictionary.
-  // A batch has a dictionary of its own if its rows are from several files,
-  // or if the file stores some of its rows without codes.
-  // So the dictionary may differ from one batch to the next.
-  // Columns with levels, rows of a Scan, and rows of ExportArrowTake become plain strings.
+  // If true, string and binary columns whose first file stores a dictionary become dictionary
+  // arrays with int32 indexes, which share the file's dictionary. A batch has a dictionary of its
+  // own if its rows are from several files, or if the file stores some of its rows without codes
+  // (positions in the dictionary). So the dictionary may differ from one batch to the next. Columns
+  // with levels, rows of a Scan, and rows of ExportArrowTake become plain strings.
   bool dictionaries = true;
-  // If true, and if `dictionaries` is false, these columns become views (as with string_views)
-  // instead of plain strings. The views point into the dictionary.
-  // This suits readers that store strings as views, for example Polars.
+  // If true, and if `dictionaries` is false, these columns become views (as with string_views) into
+  // the dictionary instead of plain strings. This suits readers that store strings as views, for
+  // example Polars.
   bool dictionary_views = false;
   // The maximum number of rows in a batch; 0 counts as 1. A batch may have fewer rows.
   // It ends when a column has about 64 MiB, so that the column's strings stay below 2^31 bytes.
   // If values are not copied, a batch may also end at the end of a block of the file.
   size_t max_batch_rows = kMaxBatchRows;
-  // If true, a stream with one field has arrays of this field instead of structs.
-  // This is the stream of a file, of a Scan, of one selected column of a table, or of one selected
-  // field of the records of a table. A stream with several fields, or with none, still has structs.
-  // (pyarrow.RecordBatchReader accepts structs only.)
+  // If true, a stream with one field has arrays of this field instead of structs: the stream of a
+  // file, of a Scan, of one selected column of a table, or of one selected field of the records of
+  // a table. Other streams still have structs. (pyarrow.RecordBatchReader accepts structs only.)
   bool column_only = false;
 };
 
-// The functions below make a stream of struct arrays.
-// A struct has one field for each column, or for each field of the records.
+// The functions below make a stream of struct arrays, with one field for each column, or for each
+// field of the records.
 //
-// Memory. A stream and its arrays own or share all memory that they need.
-// So the reader, the table, the stream and each array may be destroyed in any order.
-// There is one exception: the caller must keep the bytes of NewMemoryViewSource until the last
-// array is released. The process keeps up to 64 MiB of the memory of released arrays, and uses
-// this memory for later arrays.
+// Memory. A stream and its arrays own or share all memory that they need, so the reader, the table,
+// the stream and each array may be destroyed in any order. There is one exception: the caller must
+// keep the bytes of NewMemoryViewSource until the last array is released. The process keeps up to
+// 64 MiB of the memory of released arrays, for later arrays.
 //
 // Values are not copied if all of this is true. Otherwise values are copied.
 // - The values are in a PLAIN block that is not compressed and has no nulls.
@@ -85,10 +81,9 @@ struct ArrowExportOptions {
 // *out is an uninitialised or released struct; the caller releases *out.
 // Only one thread at a time may use a stream. Arrays may be used and released in any thread.
 //
-// Errors of the functions below. After an error *out is released.
-// - The errors of the function that begins the scan.
-// - kUnimplemented: a column has no Arrow type. The error names the column.
-// - kInvalidArgument: a column of a table of records is selected twice. The error names the column.
+// Errors: those of the function that begins the scan. kUnimplemented: a column has no Arrow type;
+// the error names it. kInvalidArgument: a column of a table of records is selected twice; the error
+// names it. After an error *out is released.
 //
 // Errors of get_next are those of TableScan::Next.
 // get_next returns the rows before an error first, then the error. But if a value of a nested

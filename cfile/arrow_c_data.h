@@ -5,8 +5,8 @@
 // All libraries declare these structs with the same layout. The macros ARROW_C_DATA_INTERFACE and
 // ARROW_C_STREAM_INTERFACE let a program include the headers of several libraries.
 //
-// The program that gives away a struct sets `release`. The program that receives the struct calls
-// `release` once. A struct whose `release` is null is released and holds nothing.
+// The program that gives away a struct sets `release`. The program that receives it calls `release`
+// once. A struct whose `release` is null is released and holds nothing.
 #pragma once
 
 #include <stdint.h>

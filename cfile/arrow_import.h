@@ -1,5 +1,6 @@
 // Imports Arrow data through the Arrow C Data Interface and the Arrow C Stream Interface
-// (https://arrow.apache.org/docs/format/CDataInterface.html). Needs no Arrow library.
+// (https://arrow.apache.org/docs/format/CDataInterface.html). Needs no Arrow library. Errors of all
+// calls: cfile/CONCEPTS.md.
 //
 //   ArrowArrayStream stream = ...;  // for example from pyarrow: reader._export_to_c(address)
 //   CFILE_ASSIGN_OR_RETURN(const cfile::Schema schema, cfile::ImportArrowSchema(arrow_schema));
@@ -23,24 +24,24 @@
 //   fixed(n), uuid          fixed-size binary of n or 16 bytes; the extension type arrow.uuid
 //   any nullable column     null, and each type of which all values are null
 //
-// Lists, structs and maps fill the columns of nested records.
-// They also fill columns with levels (cfile/levels.h) in a schema without a tree of records.
-// Lists of all kinds are allowed: with 32-bit or 64-bit offsets, of a fixed length, and list views.
-// Each field may be dictionary-encoded or run-end-encoded, also inside lists and structs.
-// Other extension types count as their storage type.
+// Lists, structs and maps fill the columns of nested records, and columns with levels
+// (cfile/levels.h) in a schema without a tree of records. Lists of all kinds are allowed: with
+// 32-bit or 64-bit offsets, of a fixed length, and list views. Each field may be dictionary-encoded
+// or run-end-encoded, also inside lists and structs. Other extension types count as their storage
+// type.
 //
-// Some types have no column type: float16, durations, intervals, unions, structs without fields,
-// fixed-size binary of 0 bytes, and decimals of more than 38 digits or with a negative scale.
-// For such a field the error is kUnimplemented and names the field.
+// kUnimplemented, with the name of the field: float16, durations, intervals, unions, structs
+// without fields, fixed-size binary of 0 bytes, and decimals of more than 38 digits or with a
+// negative scale have no column type.
 //
-// Nulls. The field of a required column may be nullable, but must not hold a null.
-// A value is null if the validity bitmap says so. With a dictionary, a value is also null if its
-// index points to a null. With run ends, a value is also null if the value of its run is null.
+// Nulls. The field of a required column may be nullable, but must not hold a null. A value is null
+// if the validity bitmap says so, if its index points to a null of the dictionary, or if the value
+// of its run is null.
 //
 // Trust. The functions below check the numbers in the structs: lengths, offsets, counts of buffers
-// and children, indexes, run ends, offsets of lists and strings, and positions of views.
-// If a number is wrong, the error is kInvalidArgument and names the field.
-// The functions cannot check the following facts, so the facts must be true:
+// and children, indexes, run ends, offsets of lists and strings, and positions of views. If a
+// number is wrong, the error is kInvalidArgument and names the field. They cannot check these
+// facts, which must be true:
 // - Pointers point to memory, and texts end with a null character.
 // - Each buffer has the size that the array's length and offset say.
 // - The data of strings has the size that the last offset says.
@@ -61,18 +62,16 @@
 
 namespace cfile {
 
-// Returns the schema of a table that can hold the records of a stream.
-// `schema`: the type of the records, a struct type. The function does not release `schema`.
-// If a field is a list, a struct or a map, the result has a tree of records (cfile/schema.h).
-// In a tree, lists get the names "list" and "element".
-// Maps get the names "key_value", "key" and "value".
+// Returns the schema of a table that can hold the records of a stream. `schema`: the type of the
+// records, a struct type, which the function does not release. If a field is a list, a struct or a
+// map, the result has a tree of records (cfile/schema.h), in which lists get the names "list" and
+// "element", and maps "key_value", "key" and "value".
 //
 // The function uses the metadata that ExportArrowStream writes (cfile/arrow.h):
-// - cfile.type is the ColumnType as text, for types that Arrow does not have.
-//   It is ignored if a column of this type could not hold the field's values.
-// - cfile.key and cfile.nulls_last make key columns, only in a schema without a tree.
-//   The fields with the positions 0, 1, 2 and so on become key columns.
-//   The key ends before the first position that no field has.
+// - cfile.type is the ColumnType as text, for types that Arrow does not have. It is ignored if a
+//   column of this type could not hold the field's values.
+// - cfile.key and cfile.nulls_last make key columns, only in a schema without a tree: the fields
+//   with the positions 0, 1, 2 and so on, up to the first position that no field has.
 //
 // kUnimplemented: a field has no column type (see above), or its type is null.
 // kInvalidArgument: the struct is malformed; a name is empty or occurs twice; a cfile.key is not
@@ -80,15 +79,12 @@ namespace cfile {
 CFILE_EXPORT absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
                                                       const RecordLimits& limits = {});
 
-// Each function below appends all arrays of a stream. `stream` is not null.
-// The function owns *stream and releases it in each case, also after an error.
-// Afterwards stream->release is null. Values are copied before the function returns.
-// A fixed-width value is copied only once, by the writer, if its column has the same type
-// and no levels. Other values may be copied more often.
+// Each function below appends all arrays of a stream. `stream` is not null. The function owns
+// *stream and releases it in each case, even after an error. Values are copied before the function
+// returns: a fixed-width value only once, by the writer, if its column has the same type and no
+// levels.
 //
-// Errors:
-// - The errors of the types and the structs, as above.
-// - The errors of the writer.
+// Errors, besides those of the types, the structs and the writer:
 // - The error of the stream: its text, and the code that stands for its errno code.
 // - kOutOfRange: a record has more than 2^27 entries in one leaf column; or the stream has more
 //   than 100,000 fields, and more than four for each node of the writer's schema.

@@ -16,13 +16,11 @@
 // in its message and has the size that the length of its array needs, and strings end in their
 // data. AppendArrow checks the rest. Arrow has no checksums, so damaged values are not noticed.
 //
-// Errors of these functions, and of the functions of a stream:
-// - kDataLoss: the bytes are damaged or cut off. The error names the source, the offset of the
-//   message, what was expected and what was found.
+// Errors of these functions, and of the functions of a stream, besides those of the source:
+// - kDataLoss: the bytes are damaged or cut off. The error names the offset of the message.
 // - kUnimplemented: a type that no column can hold (the error names the field), big-endian data, an
 //   older metadata version, or a codec that was not built in.
 // - kOutOfRange: a limit of ArrowIpcOptions is exceeded. The error names the limit.
-// - The errors of the source.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +38,7 @@ namespace cfile {
 enum class ArrowIpcFormat : uint8_t { kNone, kFile, kStream };
 
 // Says which format the source seems to have, by its first bytes and, for a stream, by its first
-// message. kNone: the source is not Arrow IPC. Errors: only those of the source.
+// message. kNone: the source is not Arrow IPC. No errors but those of the source.
 CFILE_EXPORT absl::StatusOr<ArrowIpcFormat> RecognizeArrowIpc(const Source& source);
 
 // Returns a stream of structs with the record batches of `source`. The caller releases the stream.

@@ -37,8 +37,7 @@ struct KeyPosition {
 inline constexpr OrdinalRange kAllRows{0, UINT64_MAX};
 
 // The rows first_ordinal to first_ordinal + size() - 1. A view: the memory belongs to the cursor,
-// the mapped file or the dictionary. The function that returns a batch says how long the batch
-// stays valid.
+// the mapped file or the dictionary. Valid until the next call on the object that returned it.
 template <typename T>
 struct Batch {
   // One value per row. The value of a null row is T{}.
@@ -48,7 +47,6 @@ struct Batch {
   // is null.
   const uint8_t* validity = nullptr;
 
-  // The number of null rows.
   uint64_t null_count = 0;
 
   uint64_t first_ordinal = 0;
@@ -207,8 +205,7 @@ class CFILE_EXPORT OwnedValues {
 }  // namespace internal
 
 // Rows that own their memory. Cursor::Take fills such a batch. A batch that is filled again reuses
-// its memory. Movable; an object that was moved from may only be destroyed or assigned to.
-// Thread-compatible.
+// its memory. Thread-compatible.
 template <typename T>
 class OwnedBatch {
  public:
@@ -246,8 +243,8 @@ class OwnedBatch {
 // The maximum number of rows in a batch.
 inline constexpr size_t kMaxBatchRows = 65'536;
 
-// The batches of a cursor or a scan, from the current position to the end, for a range-based for
-// loop:
+// What Batches() of a cursor or a scan returns: the batches from its position to its end, for a
+// range-based for loop:
 //
 //   for (const auto& batch : cursor.Batches()) {
 //     if (!batch.ok()) return batch.status();

@@ -13,7 +13,7 @@ namespace internal {
 class CachedBlocks;
 }  // namespace internal
 
-// Keeps data blocks that a seek had to read or to decompress. The blocks are verified and ready to
+// Keeps data blocks that a seek had to read or to decompress. They are verified and ready to
 // decode, and their seek indexes are kept with them. When the cache is full, the least recently
 // used blocks are evicted. Scans use cached blocks but add none, so a scan does not evict the
 // blocks of seeks. Blocks that lie uncompressed in a mapped file are never cached: they are in

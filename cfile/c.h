@@ -14,32 +14,30 @@
 //   cfile_cursor_free(cursor);
 //   cfile_file_free(file);
 //
-// Results. Functions return CFILE_OK or the code of an error.
-// cfile_error_message() returns the text of the error. Out parameters are the last parameters.
-// After an error the out parameters are unchanged, unless a comment says otherwise.
-// No exception leaves a function. If there is no memory, the code is CFILE_RESOURCE_EXHAUSTED.
-// A pointer may be null only if a comment says so, or if it is an array without elements.
-// Most functions check the pointers and return CFILE_INVALID_ARGUMENT.
+// Results. Functions return CFILE_OK or the code of an error, whose text is cfile_error_message().
+// cfile/CONCEPTS.md says which errors each kind of call has; comments name only the others. Out
+// parameters are the last parameters, and are unchanged after an error, unless a comment says
+// otherwise. No exception leaves a function. If there is no memory, the code is
+// CFILE_RESOURCE_EXHAUSTED. A pointer may be null only if a comment says so, or if it is an array
+// without elements. Most functions check the pointers and return CFILE_INVALID_ARGUMENT.
 //
-// Memory. For each type of object there is a function whose name ends with _free.
-// The caller frees each object with this function. The function does nothing if the object is null.
-// Objects may be freed in any order and in any thread: a cursor and a scan keep their file or table
-// open. Strings of the caller need to live only during the call.
-// Strings end with a zero byte, except cfile_bytes.
+// Memory. The caller frees each object with the function of its type whose name ends with _free,
+// which does nothing if the object is null. Objects may be freed in any order and in any thread: a
+// cursor and a scan keep their file or table open. Strings of the caller need to live only during
+// the call. Strings end with a zero byte, except cfile_bytes.
 //
 // Threads. Any number of threads may use one cfile_file, cfile_table or cfile_filter at the same
 // time. Only one thread at a time may use a cfile_cursor, cfile_scan, cfile_schema or cfile_writer.
 //
-// Versions. Later versions may add fields at the end of a struct that begins with struct_size.
-// Set struct_size to the size of the struct. Set all fields that you do not need to 0:
+// Versions. Later versions may add fields at the end of a struct that begins with struct_size. Set
+// struct_size to the size of the struct, and all fields that you do not need to 0:
 //
 //   cfile_writer_options options = {.struct_size = sizeof(options), .value_index = 1};
 //
-// In options, 0 means the default.
-// A library that is older than the program does not know the newer fields.
-// If such a field of options is not 0, the library returns CFILE_UNIMPLEMENTED.
-// If the library fills a struct, it sets such a field to 0.
-// Structs without struct_size never change. The numbers of all constants never change.
+// In options, 0 means the default. A library that is older than the program does not know the newer
+// fields: it returns CFILE_UNIMPLEMENTED if such a field of options is not 0, and sets such a field
+// to 0 in a struct that it fills. Structs without struct_size, and the numbers of all constants,
+// never change.
 //
 // cfile/c_values.h has errors, values and batches. Details are in the headers of the C++ interface:
 // reader.h, writer.h, table.h, table_scan.h, arrow.h and arrow_import.h.
@@ -91,14 +89,12 @@ typedef struct cfile_source {
   void* user_data;   // passed to the callbacks; may be null
   uint64_t size;     // the number of bytes
   const char* name;  // for errors; may be null
-  // Reads `size` bytes from `offset` on into `out`. It must read all bytes or return an error.
-  // offset + size is at most the size of the source.
-  // Before read_at returns an error, it may call cfile_set_error_message.
-  // CFILE_DATA_LOSS means that the bytes are lost for ever.
-  // If read_at returns CFILE_OUT_OF_RANGE or CFILE_UNIMPLEMENTED, the error is CFILE_UNKNOWN.
+  // Reads `size` bytes from `offset` on into `out`: all of them, or returns an error. offset + size
+  // is at most the size of the source. Before read_at returns an error, it may call
+  // cfile_set_error_message. CFILE_DATA_LOSS means that the bytes are lost for ever.
+  // CFILE_OUT_OF_RANGE and CFILE_UNIMPLEMENTED become CFILE_UNKNOWN.
   cfile_code (*read_at)(void* user_data, uint64_t offset, void* out, size_t size);
-  // Called once, in any thread, after the last use. Also called if the file cannot be opened.
-  // May be null.
+  // Called once, in any thread, after the last use, even if the file cannot be opened. May be null.
   void (*free)(void* user_data);
 } cfile_source;
 
@@ -146,16 +142,14 @@ cfile_code cfile_file_cursor(const cfile_file* file, cfile_cursor** cursor);
 cfile_code cfile_cursor_clone(const cfile_cursor* cursor, cfile_cursor** clone);
 void cfile_cursor_free(cfile_cursor* cursor);
 
-// cfile_cursor_next returns the rows after the cursor and goes forward.
-// cfile_cursor_previous returns the rows before the cursor, in ascending order, and goes back.
-// A batch has at most max_rows rows and at most CFILE_MAX_BATCH_ROWS rows.
-// It has at least 1 row unless the cursor is at the end (or, for previous, at the start).
-// The batch is valid until the next call on this cursor. CFILE_INVALID_ARGUMENT: max_rows is 0.
-// After an error the position is unchanged.
+// cfile_cursor_next returns the rows after the cursor and goes forward. cfile_cursor_previous
+// returns the rows before the cursor, in ascending order, and goes back. A batch has at most
+// max_rows rows and at most CFILE_MAX_BATCH_ROWS rows, and at least 1 row unless the cursor is at
+// the end (or, for previous, at the start). CFILE_INVALID_ARGUMENT: max_rows is 0.
 //
-// Values of a fixed width are not copied if all of this is true:
-// - The file is mapped or in memory.
-// - The values lie in a PLAIN block that is not compressed and has no nulls.
+// The batch is valid until the next call on this cursor. Values of a fixed width are not copied if
+// they lie in a PLAIN block that is not compressed and has no nulls, in a file that is mapped or in
+// memory.
 cfile_code cfile_cursor_next(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch);
 cfile_code cfile_cursor_previous(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch);
 
@@ -173,17 +167,18 @@ cfile_code cfile_cursor_seek_range(cfile_cursor* cursor, uint64_t begin, uint64_
 // a number is rounded to the nearest value of the column's type.
 cfile_code cfile_cursor_seek_key(cfile_cursor* cursor, const cfile_value* key, uint64_t* ordinal,
                                  int32_t* exact);
-// Works like cfile_cursor_seek_range, for the rows with low <= value < high. If `low` or `high` is
-// null, there is no such bound. `begin` and `end` may be null.
+// Goes to the rows with low <= value < high, as cfile_cursor_seek_range. A null `low` or `high` is
+// no bound. `begin` and `end` may be null.
 cfile_code cfile_cursor_seek_key_range(cfile_cursor* cursor, const cfile_value* low,
                                        const cfile_value* high, uint64_t* begin, uint64_t* end);
-// Works like cfile_cursor_seek_key, for a cursor that reads a key index (cfile_table_info).
-// `values`: the values that are searched, of all key columns or of the first ones.
+// As cfile_cursor_seek_key, for a cursor that reads a key index (cfile_table_info). `values`: the
+// values that are searched, of all key columns or of the first ones.
 cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_value* values,
                                           size_t num_values, uint64_t* ordinal, int32_t* exact);
 
-// Returns copies of the values at `ordinals`, which may be in any order.
-// The batch is valid until the next call on this cursor. Afterwards the cursor may be at any row.
+// Returns copies of the values at `ordinals`, which may be in any order. The batch is valid until
+// the next call on this cursor. Afterwards the cursor may be at any row. CFILE_OUT_OF_RANGE: there
+// is no such row.
 // CFILE_OUT_OF_RANGE: there is no such row.
 cfile_code cfile_cursor_take(cfile_cursor* cursor, const uint64_t* ordinals, size_t num_ordinals,
                              cfile_batch* batch);
@@ -251,19 +246,15 @@ typedef struct cfile_scan_options {
 cfile_code cfile_file_scan(const cfile_file* file, const cfile_scan_options* options,
                            cfile_scan** scan);
 void cfile_scan_free(cfile_scan* scan);
-// Returns the number of columns that the scan returns.
 size_t cfile_scan_num_columns(const cfile_scan* scan);
-// Goes to the next rows that match.
-// *num_rows: the number of these rows, at most CFILE_MAX_BATCH_ROWS. 0: the scan is at its end.
-// After an error the next call continues with the first row that was not returned, or returns
-// the error again.
+// Goes to the next rows that match. *num_rows: the number of these rows, at most
+// CFILE_MAX_BATCH_ROWS. 0: the scan is at its end.
 cfile_code cfile_scan_next(cfile_scan* scan, size_t* num_rows);
-// Return what the last call of cfile_scan_next has found.
-// cfile_scan_column returns the values of a column. `column`: a position in the list of columns
-// that the scan returns. The batch is valid until the next call of cfile_scan_next.
-// cfile_scan_ordinals copies the numbers of the rows. `ordinals` has room for *num_rows numbers.
-// CFILE_OUT_OF_RANGE: there is no such column, or cfile_scan_next has found nothing.
-// CFILE_UNIMPLEMENTED: the column has levels.
+// Return what the last call of cfile_scan_next has found. cfile_scan_column returns the values of a
+// column, valid until the next call of cfile_scan_next. `column`: a position in the list of columns
+// that the scan returns. cfile_scan_ordinals copies the numbers of the rows to `ordinals`, which
+// has room for *num_rows numbers. CFILE_OUT_OF_RANGE: there is no such column, or cfile_scan_next
+// has found nothing. CFILE_UNIMPLEMENTED: the column has levels.
 cfile_code cfile_scan_column(cfile_scan* scan, size_t column, cfile_batch* batch);
 cfile_code cfile_scan_ordinals(const cfile_scan* scan, uint64_t* ordinals);
 // Makes cfile_scan_next return CFILE_CANCELLED soon. May be called in any thread.
@@ -271,8 +262,8 @@ void cfile_scan_cancel(cfile_scan* scan);
 
 // ---- Tables: directories with a schema and parts; each part has one file per column
 
-// Opens a table with the parts that it has now. `options` may be null.
-// A part is a set of rows that one writer wrote. Parts that come later are not visible.
+// Opens a table with the parts that it has now: a part is a set of rows that one writer wrote.
+// `options` may be null.
 cfile_code cfile_table_open(const char* directory, const cfile_reader_options* options,
                             cfile_table** table);
 void cfile_table_free(cfile_table* table);
@@ -314,9 +305,8 @@ typedef struct cfile_part_info {
 // CFILE_OUT_OF_RANGE: there is no such part.
 cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_part_info* info);
 
-// Makes a cursor over all parts of a column, or of the key index.
-// All rows of a batch are from one part.
-// After cfile_cursor_seek_key, cfile_cursor_next continues by row number, not by key.
+// Makes a cursor over all parts of a column, or of the key index. All rows of a batch are from one
+// part. After cfile_cursor_seek_key, cfile_cursor_next continues by row number, not by key.
 // CFILE_OUT_OF_RANGE: there is no such column. CFILE_INVALID_ARGUMENT: the column has levels.
 cfile_code cfile_table_cursor(const cfile_table* table, size_t column, cfile_cursor** cursor);
 cfile_code cfile_table_scan(const cfile_table* table, const cfile_scan_options* options,
@@ -345,9 +335,8 @@ typedef struct cfile_writer_options {
 } cfile_writer_options;
 enum { CFILE_GOAL_BALANCED = 0, CFILE_GOAL_SIZE = 1, CFILE_GOAL_SPEED = 2 };
 
-// A place for the bytes of a file. The library makes one call at a time.
-// The callbacks must not throw exceptions or jump out of the library.
-// Codes of errors: as for cfile_source.
+// A place for the bytes of a file. The library makes one call at a time. The callbacks must not
+// throw exceptions or jump out of the library. Codes of errors: as for cfile_source.
 typedef struct cfile_sink {
   size_t struct_size;
   void* user_data;   // passed to the callbacks; may be null
@@ -356,8 +345,8 @@ typedef struct cfile_sink {
   // Makes all bytes durable and visible. Called at most once, as the last call before `free`.
   // May be null.
   cfile_code (*finish)(void* user_data);
-  // Called once, also if the writer cannot be created.
-  // If `finish` was not called before, or failed, `free` must discard the bytes. May be null.
+  // Called once, even if the writer cannot be created. If `finish` was not called before, or
+  // failed, `free` must discard the bytes. May be null.
   void (*free)(void* user_data);
 } cfile_sink;
 
@@ -378,22 +367,19 @@ cfile_code cfile_schema_add_key(cfile_schema* schema, size_t column, int32_t nul
 void cfile_schema_free(cfile_schema* schema);
 
 // cfile_writer_create_table begins a new table in a directory that does not exist or is empty.
-// cfile_writer_create_part begins a further part of a table.
-// `options` are for all columns of the part, and may be null.
-// The rows become visible, all at once, when cfile_writer_finish succeeds.
+// cfile_writer_create_part begins a further part of a table. `options` are for all columns of the
+// part, and may be null. The rows become visible, all at once, when cfile_writer_finish succeeds.
 cfile_code cfile_writer_create_table(const char* directory, const cfile_schema* schema,
                                      cfile_writer** writer);
 cfile_code cfile_writer_create_part(const char* directory, const cfile_writer_options* options,
                                     cfile_writer** writer);
 
-// Appends rows to a column. A file has only column 0.
-// `type`: the type of the elements of `values` (CFILE_BOOL, ...). It must be the type of the
-// column. CFILE_BYTES also stands for CFILE_FIXED_BYTES.
-// `validity`: as in cfile_batch. If it is null, all rows hold a value. The data is copied.
-// The columns of a table may be filled in any order.
-// CFILE_OUT_OF_RANGE: there is no such column, or a limit is exceeded.
-// If the library refuses `column`, `type` or a null pointer, the writer may be used further.
-// After any other error each later call returns an error.
+// Appends rows to a column. A file has only column 0. The columns of a table may be filled in any
+// order. `type`: the type of the elements of `values` (CFILE_BOOL, ...), which must be the type of
+// the column. CFILE_BYTES also stands for CFILE_FIXED_BYTES. `validity`: as in cfile_batch. If it
+// is null, all rows hold a value. CFILE_OUT_OF_RANGE: also if there is no such column. If the
+// library refuses `column`, `type` or a null pointer, the writer may be used further. After any
+// other error each later call returns an error.
 cfile_code cfile_writer_append(cfile_writer* writer, size_t column, int32_t type,
                                const void* values, const uint8_t* validity, size_t num_values);
 // Adds a pair to the metadata of a file. CFILE_FAILED_PRECONDITION: the writer writes a table.
@@ -415,13 +401,12 @@ typedef struct cfile_arrow_options {
   uint64_t max_batch_rows;
 } cfile_arrow_options;
 
-// Make a stream of the rows that `scan` selects.
-// If `scan` is null, the stream has all rows and columns. If `options` is null, the defaults hold.
-// *stream is an uninitialised or released struct. The caller releases *stream.
-// After an error *stream is released. The stream and its arrays own or share the memory that they
-// need. But if cfile_file_open_memory did not copy its bytes, the caller must keep these bytes.
-// Errors: as cfile_file_scan. CFILE_UNIMPLEMENTED: a column has no Arrow type.
-// CFILE_INVALID_ARGUMENT: column_only is set for a table, or together with a filter, columns,
+// Make a stream of the rows that `scan` selects. If `scan` is null, the stream has all rows and
+// columns. If `options` is null, the defaults hold. *stream is an uninitialised or released struct.
+// The caller releases *stream. After an error *stream is released. The stream and its arrays own or
+// share the memory that they need. But if cfile_file_open_memory did not copy its bytes, the caller
+// must keep these bytes. Errors: as cfile_file_scan. CFILE_UNIMPLEMENTED: a column has no Arrow
+// type. CFILE_INVALID_ARGUMENT: column_only is set for a table, or together with a filter, columns,
 // a limit or `reverse`.
 cfile_code cfile_file_export_arrow(const cfile_file* file, const cfile_scan_options* scan,
                                    const cfile_arrow_options* options,
@@ -431,10 +416,9 @@ cfile_code cfile_table_export_arrow(const cfile_table* table, const cfile_scan_o
                                     struct ArrowArrayStream* stream);
 
 // Appends all arrays of a stream. For a file, the arrays hold values, or structs with one field.
-// For a table, the arrays hold structs, and the columns are found by name.
-// Releases the stream in each case, also after an error.
+// For a table, the arrays hold structs, and the columns are found by name. Releases the stream in
+// each case, even after an error, after which the caller may only free the writer.
 // cfile/arrow_import.h says which Arrow types a column takes, and which errors there are.
-// After an error only free the writer.
 cfile_code cfile_writer_append_arrow(cfile_writer* writer, struct ArrowArrayStream* stream);
 
 // ---- Maintenance of tables (cfile/table_maintenance.h)
@@ -445,10 +429,9 @@ cfile_code cfile_table_compact(const char* directory, const char* const* parts, 
 // Removes the parts with these names. Their files stay until cfile_table_collect_garbage.
 cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts,
                                   size_t num_parts);
-// Removes files that are left in the directory and do not belong to the table any more.
-// A file is removed only if its last change is at least `older_than` seconds ago.
-// `older_than` must be longer than any writer or reader keeps the table open.
-// 604,800 seconds are one week.
+// Removes files that are left in the directory and no longer belong to the table. A file is removed
+// only if its last change is at least `older_than` seconds ago, which must be longer than any
+// writer or reader keeps the table open. 604,800 seconds are one week.
 cfile_code cfile_table_collect_garbage(const char* directory, uint64_t older_than);
 
 #pragma GCC visibility pop

@@ -34,8 +34,8 @@ enum {
   CFILE_UNAUTHENTICATED = 16
 };
 
-// Returns the text of the last error of a call in this thread. Never null.
-// The text is valid until the next error in this thread.
+// Returns the text of the last error of a call in this thread. Never null. Valid until the next
+// error in this thread.
 const char* cfile_error_message(void);
 // For callbacks (cfile_source, cfile_sink) that return an error: sets the text that
 // cfile_error_message will contain. `message` is copied.
@@ -81,8 +81,8 @@ typedef struct cfile_int96 {
   uint32_t words[3];  // least significant first
 } cfile_int96;
 
-// A single value: a key, or a constant of a filter.
-// The functions cfile_value_... make values of the most common kinds.
+// A single value: a key, or a constant of a filter. The functions cfile_value_... make the most
+// common ones.
 typedef struct cfile_value {
   int32_t kind;  // CFILE_VALUE_...
   int32_t reserved;
@@ -129,8 +129,8 @@ static inline cfile_value cfile_value_bytes(const char* data, size_t size) {
 // The maximum number of rows in a batch.
 #define CFILE_MAX_BATCH_ROWS 65536
 
-// Rows of a column. The batch does not own the memory of its arrays.
-// The function that fills a batch says how long the batch stays valid.
+// Rows of a column. The batch does not own the memory of its arrays. The function that fills a
+// batch says how long it stays valid.
 typedef struct cfile_batch {
   int32_t type;  // CFILE_BOOL, ...: the type of the elements of `values`
   int32_t reserved;

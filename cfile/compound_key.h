@@ -31,8 +31,7 @@
 
 namespace cfile {
 
-// IsKey(value) says whether a value can be a key or a part of a key.
-// NaN cannot be a key, because NaN has no order.
+// IsKey(value) says whether a value can be a part of a key. NaN cannot, because it has no order.
 using encodings::IsKey;
 
 // Builds compound keys, or prefixes of them. Thread-compatible.
@@ -81,7 +80,7 @@ class CFILE_EXPORT CompoundKeyReader {
   // columns.
   template <typename T, typename = IfValueType<T>>
   absl::StatusOr<std::optional<Owned<T>>> NextOrNull();
-  // Works like NextOrNull. Further precondition: the column is not nullable.
+  // For a column that is not nullable.
   template <typename T, typename = IfValueType<T>>
   absl::StatusOr<Owned<T>> Next();
 

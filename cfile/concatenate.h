@@ -1,4 +1,5 @@
 // Joins several files into one, and copies blocks instead of decoding them where this is possible.
+// Errors of all calls: cfile/CONCEPTS.md.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,7 @@ struct ConcatenateReport {
 //
 // Memory: as much as a Writer and a Cursor use, and one block. Precondition: `files` is not empty.
 // kInvalidArgument: the files have different types or levels, or the new file has a value index and
-// the rows are not in ascending order. Other errors: those of Cursor::Next, Writer::Create and
-// Writer::Finish.
+// the rows are not in ascending order.
 CFILE_EXPORT absl::StatusOr<ConcatenateReport> Concatenate(
     std::span<const Reader> files, std::unique_ptr<Sink> sink, const WriterOptions& options = {},
     const std::function<absl::Status(uint64_t rows)>& progress = nullptr);

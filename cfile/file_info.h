@@ -49,8 +49,7 @@ struct EncodingTotals {
   uint64_t stored_bytes = 0;       // size of the blocks in the file
 };
 
-// What a writer has written to one file so far; after Finish, the totals of the file. A plain
-// value.
+// What a writer has written to one file so far; after Finish, the totals of the file.
 struct ColumnTotals {
   uint64_t num_rows = 0;     // nulls included; in a file with levels: the number of records
   uint64_t num_entries = 0;  // in a file with levels: entries; otherwise equal to num_rows
@@ -60,10 +59,8 @@ struct ColumnTotals {
   // The encoding that the footer names: the encoding of the options. If that is kAuto: after
   // Finish, the file's main encoding (cfile/FORMAT.md, Extended blocks); before Finish, no meaning.
   Encoding encoding = Encoding::kPlain;
-  // The codec of the file: the codec of the options, or, for kDefault, the codec that the writer
-  // chose.
+  // The codec of the options, or, for kDefault, the codec that the writer chose.
   Compression compression = Compression::kNone;
-  // The blocks written so far, by encoding.
   std::vector<EncodingTotals> encodings;
   // The least and the greatest value, in memcmp form (cfile/statistics.h). Set only if the column
   // has a value index and at least one value.
@@ -133,12 +130,10 @@ struct FileInfo {
   std::vector<std::pair<std::string, std::string>> header_metadata;
   std::vector<std::pair<std::string, std::string>> footer_metadata;
   std::string created_by;
-  // Absent if the footer has no choice, or one that contradicts itself. The footer has no choice in
-  // these cases:
-  // - the encoding was named in the options
-  // - the file is smaller than about 1,000 bytes
-  // - the file has blocks that were copied from another file
-  // - the file is of version 1 or written for Kudu, or an older version of the library wrote it.
+  // Absent if the footer has no choice, or one that contradicts itself. The footer has no choice if
+  // the encoding was named in the options, if the file is smaller than about 1,000 bytes or has
+  // blocks that were copied from another file, and in files of version 1, for Kudu, or of older
+  // versions of the library.
   std::optional<ChoiceInfo> choice;
   // The serialized messages of header and footer, as stored; DescribeMetadata shows them.
   std::string header_message;

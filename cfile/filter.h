@@ -66,16 +66,11 @@ class Literal {
 // A condition on a row: a test of one column, a comparison of two columns, or a combination of
 // conditions. A plain value.
 //
-// A condition is true, false or unknown, as in SQL.
-// A test of a null is unknown, except IsNull and IsNotNull.
-// - Not is unknown if its condition is unknown.
-// - And is false if one of its conditions is false.
-//   Otherwise And is unknown if one of its conditions is unknown.
-// - Or is true if one of its conditions is true.
-//   Otherwise Or is unknown if one of its conditions is unknown.
-//
-// A scan returns the rows for which the filter is true.
-// Predicate (cfile/predicate.h) describes how values are compared.
+// A condition is true, false or unknown, as in SQL, and a scan returns the rows for which it is
+// true. A test of a null is unknown, except IsNull and IsNotNull. Not is unknown if its condition
+// is unknown. And is false if one of its conditions is false, else unknown if one is unknown; Or is
+// true if one is true, else unknown if one is unknown. Predicate (cfile/predicate.h) describes how
+// values are compared.
 class Filter {
  public:
   enum class Kind : uint8_t { kColumn, kAnd, kOr, kNot };
@@ -95,11 +90,9 @@ class Filter {
   }
 
   Kind kind() const { return kind_; }
-  // True if the filter is And without conditions.
   bool empty() const { return kind_ == Kind::kAnd && operands_.empty(); }
 
-  // For kColumn only: the name of the column.
-  // For a leaf column of records, this is its path ("tcp.port").
+  // For kColumn only: the name of the column; for a leaf column of records, its path ("tcp.port").
   const std::string& column() const { return column_; }
   PredicateKind test() const { return test_; }
   const std::vector<Literal>& literals() const { return literals_; }

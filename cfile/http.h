@@ -9,7 +9,7 @@
 // files at the same time. WholeFiles::OpenWhole reads a small file with one request.
 // Source::ReadMany has several requests in flight, and reads ranges that lie near each other in one
 // request. Source::BeginRead reads in the background. One thread of the client sends all requests.
-// The thread starts with the first request. It ends when the client and all its sources, sinks and
+// It starts with the first request, and ends when the client and all its sources, sinks and
 // storages are destroyed. After a fork, the child has a thread and connections of its own. A
 // request that may be repeated is repeated after a connection error, a timeout, or the status 429,
 // 500, 502, 503 or 504, after a random delay that grows with each attempt.
@@ -43,8 +43,8 @@
 
 namespace cfile {
 
-// Connections to servers. Thread-safe, and a plain handle: copies share the connections. Sources,
-// sinks and storages keep the connections open as long as they exist.
+// Connections to servers. Thread-safe; copies share the connections, which stay open as long as a
+// client, source, sink or storage uses them.
 class CFILE_EXPORT HttpClient {
  public:
   // kInvalidArgument: an option is out of its range, or credentials cannot be read.
@@ -59,11 +59,11 @@ class CFILE_EXPORT HttpClient {
   // Opens the object at an http://, https:// or s3:// URL for reading.
   absl::StatusOr<std::shared_ptr<const Source>> OpenUrl(std::string_view url) const;
 
-  // Begins to write an object at an s3:// URL. Sink::Finish makes the object visible. A large
-  // object is uploaded in parts. If the sink is destroyed before Finish, the upload is aborted.
-  // Memory: one part. The metadata of each object have a random id. If the server's answer is lost
-  // or is an error, Finish compares this id to find out whether the object was made.
-  // kKept needs a server that obeys the condition If-None-Match.
+  // Begins to write an object at an s3:// URL, which Sink::Finish makes visible. A large object is
+  // uploaded in parts. If the sink is destroyed before Finish, the upload is aborted. Memory: one
+  // part. The metadata of each object have a random id. If the server's answer is lost or is an
+  // error, Finish compares this id to find out whether the object was made. kKept needs a server
+  // that obeys the condition If-None-Match.
   absl::StatusOr<std::unique_ptr<Sink>> CreateUrl(
       std::string_view url, ExistingFile existing = ExistingFile::kReplaced) const;
 

@@ -1,6 +1,6 @@
 // The structure of a file, for tools that show, check and explain files. Programs that only read
-// values do not need this header. All functions are thread-safe: several threads may call them with
-// the same Reader. The Reader must outlive the call.
+// values do not need this header. All functions are thread-safe, and have the errors of reading a
+// file (cfile/CONCEPTS.md). The Reader must outlive the call.
 #pragma once
 
 #include <cstdint>
@@ -81,9 +81,8 @@ struct CFILE_EXPORT VerifyReport {
   std::optional<std::string> max_key;
   std::vector<Damage> damages;  // the first kMostDamages
   uint64_t more_damages = 0;    // the number of further damages
-  // The parts that Verify did not check because of a limit of ReaderOptions. They are not damage.
-  // Each status is kOutOfRange and names the limit. This list has at most kMostDamages entries,
-  // too.
+  // The parts that Verify did not check because of a limit of ReaderOptions, which are not damage.
+  // Each status is kOutOfRange. At most kMostDamages entries.
   std::vector<Damage> limits;
   uint64_t more_limits = 0;
 
@@ -95,8 +94,8 @@ struct CFILE_EXPORT VerifyReport {
 
 // Calls `visit` for each data block in ordinal order, and reads each block for that. If `visit`
 // returns false, stops and returns OK. If a block cannot be read, or if its rows do not fit the
-// block before it, the index or the footer, returns the error, which is one of those of Cursor
-// (cfile/reader.h); the blocks before it have been visited.
+// block before it, the index or the footer, returns the error; the blocks before it have been
+// visited.
 CFILE_EXPORT absl::Status VisitBlocks(const Reader& reader,
                                       const std::function<bool(const BlockInfo&)>& visit);
 
@@ -104,30 +103,22 @@ CFILE_EXPORT absl::Status VisitBlocks(const Reader& reader,
 CFILE_EXPORT std::string_view RegionKindName(RegionKind kind);
 
 // Lists the regions of a file. Reads all index nodes, and no data block. If the two indexes point
-// to different blocks, the result has the blocks of the positional index. If a node of the
-// positional index cannot be read, but all nodes of the value index can be read, the result has the
-// blocks of the value index.
-// Memory: about 100 bytes for each block, in addition to the index nodes that the reader keeps. The
-// result takes about half of this memory.
+// to different blocks, the result has the blocks of the positional index; if a node of this index
+// cannot be read, but all nodes of the value index can, those of the value index. Memory: about 100
+// bytes for each block, in addition to the index nodes that the reader keeps. The result takes
+// about half of this memory.
 CFILE_EXPORT FileLayout ListRegions(const Reader& reader);
 
-// Describes a region of ListRegions, also if it is damaged.
-// The fields of each list are in ascending order. They cover all bytes, without gaps and overlaps.
-// The bytes after the last byte that could be understood are one field, "unknown bytes".
-// Null bitmap, levels and values each have at most about `max_fields` fields. If there are more,
-// the last field stands for all the remaining fields. Precondition: max_fields is at least its
-// default, kMaxBlockFields.
-// A wrong checksum is shown. A wrong checksum is damage unless ReaderOptions::verify_checksums is
-// false. The function describes the fields in both cases.
+// Describes a region of ListRegions, even if it is damaged. The fields of each list are in
+// ascending order and cover all bytes, without gaps and overlaps. The bytes after the last byte
+// that could be understood are one field, "unknown bytes". Null bitmap, levels and values each have
+// at most about `max_fields` fields; the last field stands for all that would follow. Precondition:
+// max_fields is at least its default, kMaxBlockFields. A wrong checksum is shown. It is damage
+// unless ReaderOptions::verify_checksums is false; the fields are described in both cases.
 //
-// Time and memory: reads the region and copies it, so a result does not depend on the reader. Each
-// field takes about 80 bytes.
-//
-// kInvalidArgument: the file has no such region.
-// kOutOfRange: the block exceeds a limit of ReaderOptions.
-// kDataLoss: the source has fewer bytes than expected.
-// kUnimplemented: this build does not have the codec of the file, or a movable block needs
-// another dictionary. Other errors: those of the source.
+// Reads the region and copies it, so a result does not depend on the reader. Each field takes about
+// 80 bytes. kInvalidArgument: the file has no such region. kDataLoss: the source has fewer bytes
+// than expected. kUnimplemented: also if a movable block needs another dictionary.
 CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader,
                                                           const FileRegion& region,
                                                           size_t max_fields = kMaxBlockFields);
@@ -135,32 +126,27 @@ CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader,
 // Describes a file that Reader::Open refuses because its header or footer is damaged. Returns the
 // header, the bytes between header and footer as a gap, and the footer. The regions cover the whole
 // file. If the header or the footer cannot be found, its bytes belong to the gap. Does not read
-// blocks. Errors: those of the source. Precondition: as for DescribeRegion.
+// blocks. Precondition: as for DescribeRegion.
 CFILE_EXPORT absl::StatusOr<std::vector<RegionDetails>> DescribeEnds(
     const Source& source, const ReaderOptions& options = {}, size_t max_fields = kMaxBlockFields);
 
-// Describes the data block with this number like DescribeRegion. Also reads the index nodes before
-// the block.
-// kOutOfRange: there is no block with this number, or the block or the index exceeds a limit
-// of ReaderOptions. kDataLoss: also if an index node is damaged. Other errors: see DescribeRegion.
+// Describes the data block with this number, as DescribeRegion. Also reads the index nodes before
+// the block. kOutOfRange: also if there is no block with this number.
 CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeBlock(const Reader& reader, uint64_t index);
 
 // Returns the number of the data block that holds the row with this ordinal. Reads index nodes
-// only. kOutOfRange: ordinal >= reader.num_rows(), or the index exceeds a limit of ReaderOptions.
-// kFailedPrecondition: the file has no positional index. kDataLoss: an index node is damaged.
+// only. kOutOfRange: ordinal >= reader.num_rows(). kFailedPrecondition: the file has no positional
+// index.
 CFILE_EXPORT absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal);
 
-// Returns the values of the file's dictionary in the order of their codes. If the dictionary
-// consists of symbols, returns these: they are parts of values. If the file has no dictionary,
-// returns no values. Precondition: T is the C++ type of the column's values. Memory: the values of
-// the dictionary. kDataLoss: the dictionary is damaged. kOutOfRange: the dictionary exceeds a limit
-// of ReaderOptions, such as max_dictionary_values. Other errors: those of the source.
+// Returns the values of the file's dictionary in the order of their codes. A dictionary of symbols
+// has parts of values. If the file has no dictionary, returns no values. Precondition: T is the C++
+// type of the column's values. Memory: the values of the dictionary.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::StatusOr<std::vector<Owned<T>>> ReadDictionary(const Reader& reader);
 
 // Calls `visit` for each node of an index in key order, a parent before its children. If `visit`
-// returns false, stops and returns OK. Returns OK without a visit if the file has no such index. If
-// a node cannot be read, returns its error.
+// returns false, stops and returns OK. Returns OK without a visit if the file has no such index.
 CFILE_EXPORT absl::Status VisitIndex(const Reader& reader, IndexKind kind,
                                      const std::function<bool(const IndexNodeInfo&)>& visit);
 

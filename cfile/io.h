@@ -26,7 +26,7 @@ struct ReadRequest {
 // different threads.
 class CFILE_EXPORT PendingRead {
  public:
-  // Ends the read. Returns only when the read can not write to memory of the caller any more.
+  // Ends the read. Returns only when the read can no longer write to memory of the caller.
   virtual ~PendingRead() = default;
   // Waits for the end of the read. Returns what Source::ReadAt returns. Called at most once.
   virtual absl::Status Wait() = 0;
@@ -50,22 +50,20 @@ class CFILE_EXPORT Source {
   // that the bytes are lost for ever. Precondition: offset + out.size() <= size().
   virtual absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
-  // Reads several ranges and sets the status of each range.
-  // The status is OK if `out` was filled, otherwise an error as from ReadAt.
-  // The error of one range does not affect the other ranges.
-  // Returns only when no read can write to memory of the caller any more.
-  // Several threads may call this function at once, like ReadAt.
+  // Reads several ranges and sets the status of each range: OK if `out` was filled, otherwise an
+  // error as from ReadAt. The error of one range does not affect the other ranges. Returns only
+  // when no read can write to memory of the caller any longer.
   //
-  // This implementation calls ReadAt for one range after the other.
-  // A source with latency should override this function and read all ranges at the same time.
-  // The library has no threads, so it has no other way to have several requests in flight.
+  // This implementation calls ReadAt for one range after the other. A source with latency should
+  // override this function and read all ranges at the same time. The library has no threads, so it
+  // has no other way to have several requests in flight.
   //
-  // Readers pass at most ReaderOptions::max_requests_in_flight ranges. The ranges do not overlap.
+  // Readers pass at most ReaderOptions::max_requests_in_flight ranges, which do not overlap.
   // Preconditions: those of ReadAt for each range; each status is OK before the call.
   virtual void ReadMany(std::span<ReadRequest> requests) const;
 
-  // False if ReadAt returns so soon that a reader gains nothing from several reads at
-  // the same time. Cursors then read one range after the other.
+  // False if ReadAt returns so soon that a reader gains nothing from several reads at the same
+  // time. Cursors then read one range after the other.
   virtual bool HasLatency() const { return true; }
 
   // True if BeginRead can be called. Then readers call BeginRead instead of ReadMany where they
@@ -80,12 +78,11 @@ class CFILE_EXPORT Source {
   // Preconditions: ReadsInBackground(); those of ReadAt.
   virtual std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const;
 
-  // A name for these bytes that is valid in the whole process, or "" if there is none.
-  // Sources with equal identities must have equal bytes.
-  // A block cache uses the identity to recognise a file that is opened again.
+  // A name for these bytes that is valid in the whole process, or "" if there is none. Sources with
+  // equal identities must have equal bytes: a block cache recognizes a file that is opened again.
   // Include everything that distinguishes two versions of an object, for example the URL and the
-  // version or ETag. For local files, the identity is the device, the inode, the size and the
-  // time of the last change in nanoseconds. It is "" if the file was changed less than two seconds
+  // version or ETag. For local files, the identity is the device, the inode, the size and the time
+  // of the last change in nanoseconds. It is "" if the file was changed less than two seconds
   // before it was opened, because a second change could then leave the same time.
   virtual std::string identity() const { return {}; }
 

@@ -1,4 +1,5 @@
-// Reads a column of a table in the order of its values, over all parts.
+// Reads a column of a table in the order of its values, over all parts. Errors, lifetime and
+// threads: cfile/CONCEPTS.md.
 //
 //   auto cursor = table.NewKeyCursor<std::string_view>(0);
 //   auto found = cursor->SeekToKey("apple");
@@ -21,18 +22,14 @@
 namespace cfile {
 
 // A position in the rows of a table's column, sorted by value: merges the parts, whose rows are in
-// this order already. TableReader::NewKeyCursor makes it. Only one thread at a time may use a
-// cursor; several cursors may read one table at the same time. A cursor keeps the table open and
-// may outlive the TableReader.
+// this order already. TableReader::NewKeyCursor makes it. Thread-compatible; keeps the table open.
 //
 // -0 comes before 0, and rows with the same value are in ascending order of their ordinals. The
 // cursor opens a part when it reaches the part's least value. Memory: one Cursor for each part that
 // has begun and not ended; so one Cursor if parts do not overlap.
 //
-// Errors of all calls: those of Cursor, and those of TableReader::OpenColumn. kDataLoss: a file
-// does not have the bounds that table.cft says. After an error the position is unchanged: the call
-// may be repeated, and Next continues with the first row that was not returned, or returns the
-// error again. (The exception of Cursor for files without a positional index applies.)
+// All calls may return the errors of reading a table. kDataLoss: also if a file does not have the
+// bounds that table.cft says. After an error the position is unchanged.
 template <typename T>
 class CFILE_EXPORT KeyCursor {
   static_assert(CheckValueType<T>());
@@ -51,11 +48,9 @@ class CFILE_EXPORT KeyCursor {
   // Returns the next rows in the order of values: at least 1 unless the cursor is at the end, at
   // most `max_rows` and at most 65,536. All rows of a batch are from one block and have consecutive
   // ordinals, from first_ordinal on. A batch ends before the next value of another part, so batches
-  // are short if the values of several parts alternate. The batch is valid until the next call on
-  // this cursor. Precondition: max_rows > 0.
+  // are short if the values of several parts alternate. Precondition: max_rows > 0.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
-  // The remaining batches, for a range-based for loop.
   BatchRange<KeyCursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
 
  private:

@@ -1,5 +1,5 @@
-// Columns with levels. Each row is a record with any number of values: a column is a leaf
-// column of a nested schema, or a column of arrays.
+// Columns with levels. Each row is a record with any number of values: a column is a leaf column of
+// a nested schema, or a column of arrays. Errors, lifetime and threads: cfile/CONCEPTS.md.
 //
 // A leaf column is a sequence of entries (repetition level, definition level, value), as in Parquet
 // and the Dremel paper:
@@ -48,10 +48,9 @@ class LevelFileCursor;
 }  // namespace internal
 
 // Writes one leaf column into one file. LevelLimits (cfile/types.h) gives the maximum levels and
-// their layout in the file. As with a Writer, different threads may use a LevelWriter, but only one
-// at a time; failure is sticky; and a writer that is destroyed without Finish leaves no files. The
-// file's bytes do not depend on how the entries are divided among calls, not even for Kudu's
-// arrays.
+// their layout in the file. Thread-compatible. After an error each later call returns this error,
+// and a writer that is destroyed without Finish leaves no files. The file's bytes do not depend on
+// how the entries are divided among calls, not even for Kudu's arrays.
 //
 // Memory: the encoded data of one data block, including its levels. A record lies in one block,
 // which limits the record's size: see Append.
@@ -61,9 +60,8 @@ class CFILE_EXPORT LevelWriter {
 
  public:
   // Begins a file at `path` or into `sink`. options.nullable is ignored: `limits` says whether a
-  // record may be null. kInvalidArgument: T, type, limits and options do not fit together (for
-  // example: a value index, version 1, or Compatibility::kKudu for anything but Kudu's arrays).
-  // kUnimplemented: the registry has no such encoding for the type, or the codec was not built in.
+  // record may be null. Errors as Writer::Create. kInvalidArgument: also for a value index, version
+  // 1, or Compatibility::kKudu for anything but Kudu's arrays.
   static absl::StatusOr<LevelWriter> Create(const std::string& path, const ColumnType& type,
                                             const LevelLimits& limits,
                                             const WriterOptions& options = {});
@@ -77,16 +75,14 @@ class CFILE_EXPORT LevelWriter {
   // Appends entries: whole records, or a part of a record that the next call continues.
   // `repetition` and `definition` have one level per entry; a span is empty if the maximum of its
   // levels is 0. If both maxima are 0, each value is one entry. `values` are the values of the
-  // entries whose definition level is the maximum, in the order of these entries. The writer copies
-  // the data it needs before it returns.
+  // entries whose definition level is the maximum, in the order of these entries.
   //
   // kInvalidArgument (the message has the entry's number in the file): a level exceeds its maximum;
   // the first repetition level of the file is not 0; the spans differ in size; there are more or
   // fewer values than the definition levels say; a fixed-length value has another length; an array
   // that is null or empty has elements. kOutOfRange: a record does not fit into one block (a record
   // fits if its encoded size is at most about half of options.max_block_size_bytes); an array in
-  // Kudu's layout has more than 65,535 elements; a value or the file exceeds a limit of the
-  // options; the file would have more than 2^32 - 1 records.
+  // Kudu's layout has more than 65,535 elements; the file would have more than 2^32 - 1 records.
   absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
                       std::span<const T> values);
 
@@ -111,8 +107,8 @@ class CFILE_EXPORT LevelWriter {
   LevelLimits limits_;
 };
 
-// A position in a leaf column; Reader::NewLevelCursor makes one. Threads, lifetime and errors are
-// those of a Cursor (cfile/reader.h). Memory: one block and one batch.
+// A position in a leaf column; Reader::NewLevelCursor makes one. Thread-compatible; keeps the file
+// open. Memory: one block and one batch.
 //
 // Also reads flat files (written by Writer). Each row is then a record of one entry, and the limits
 // are {0, 1} if the column is nullable, else {0, 0}.
@@ -146,7 +142,6 @@ class CFILE_EXPORT LevelCursor {
   // record.
   uint64_t record() const;
 
-  // The batches from the cursor's position to the end, for a range-based for loop.
   BatchRange<LevelCursor> Batches(size_t max_records = kMaxBatchRows) {
     return {*this, max_records};
   }

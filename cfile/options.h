@@ -32,10 +32,9 @@ enum class Compatibility : uint8_t {
 // that automatic choice may take (encodings/core/automatic.h), with or without compression. The
 // writer estimates the size and the scan speed of each candidate. It ignores candidates that are
 // slower than the goal's scan speed or larger than PLAIN without compression. Among the others, it
-// finds the smallest size. It takes the fastest candidate whose size is at most the smallest size
-// times the goal's factor. With kBalanced and kSpeed, the size may also exceed the smallest size by
-// 0.2 % of the decoded bytes, or by 16 bytes for the whole column. If no candidate is left, the
-// writer takes PLAIN.
+// takes the fastest whose size is at most the smallest size times the goal's factor. With kBalanced
+// and kSpeed, the size may also exceed the smallest size by 0.2 % of the decoded bytes, or by 16
+// bytes for the whole column. If no candidate is left, the writer takes PLAIN.
 // The scan speed counts decoded bytes; a string counts as its bytes plus 16 bytes for its view. In
 // a column with a value index, an encoding that must decode values to find a key counts as four
 // times slower.
@@ -52,7 +51,6 @@ enum class Goal : uint8_t {
   kSpeed = 2,
 };
 
-// The limits of a goal.
 struct GoalLimits {
   double bytes_per_second;  // the lowest acceptable scan speed, in decoded bytes
   double factor;            // the largest acceptable size, relative to the smallest candidate
@@ -123,31 +121,29 @@ struct WriterOptions {
   // An index node ends when its size exceeds this number of bytes.
   size_t index_block_size_bytes = 32 * 1024;
 
-  // Limits. If one is exceeded, the call returns kOutOfRange and the error names the limit.
+  // Limits. If one is exceeded, the call returns kOutOfRange and the error names the limit. Where
+  // ReaderOptions has a limit of the same name, its default is the same.
   //
   // The largest block before compression, up to 2^31 - 1 bytes. A value may have at most 64 bytes
-  // less than this limit. Readers have the same limit with the same default. The writer ends blocks
-  // before this limit. In two cases it cannot, and the call fails: a record of a LevelWriter is too
-  // large, because a record is not divided among blocks; or a node of the value index has no room
-  // for the keys of two blocks (a key is cut to the bytes that separate a block's first value from
-  // the value before it).
+  // less than this limit. The writer ends blocks before this limit. In two cases it cannot, and the
+  // call fails: a record of a LevelWriter is too large, because a record is not divided among
+  // blocks; or a node of the value index has no room for the keys of two blocks (a key is cut to
+  // the bytes that separate a block's first value from the value before it).
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // The largest value, in bytes.
   size_t max_value_size_bytes = SIZE_MAX;
   // The largest header, footer and table.cft, in bytes. For table.cft, the limit is in the options
-  // of the table's first column. Readers have the same limit with the same default. Readers also
-  // refuse metadata that would take more than eight times this limit in memory (with the default,
-  // several hundred thousand metadata pairs), so the writer refuses such metadata, too. With
-  // Compatibility::kKudu header and footer have at most 64 KiB.
+  // of the table's first column. Also limits the memory of parsed metadata, to eight times this
+  // number (with the default, several hundred thousand metadata pairs). With Compatibility::kKudu
+  // header and footer have at most 64 KiB.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
   // The maximum number of values in the file's dictionary, up to 2^31 - 1. Exceeding this limit is
   // not an error: a block that would need more values takes another encoding, and with kDict all
-  // later blocks do so too. Readers have the same limit with the same default.
+  // later blocks do so too.
   size_t max_dictionary_values = kMaxDictionaryValues;
   // The maximum memory, in bytes, that a reader may need for the nodes of the indexes. The writer
   // estimates an upper bound: approximately 60 bytes for each block, and in a value index three
-  // times the size of the block's key in addition. Readers have the same limit with the same
-  // default.
+  // times the size of the block's key in addition.
   size_t max_index_size_bytes = kMaxIndexSizeBytes;
   // The largest protobuf message that MessageWriter writes, in bytes. MessageWriter uses the limit
   // in the options of the table's first column. See ReaderOptions for how bytes are counted.
@@ -168,13 +164,11 @@ struct WriterOptions {
   // returns kOutOfRange.
   size_t max_bloom_filter_bytes = size_t{64} << 20;
 
-  // Whether data blocks are movable (cfile/FORMAT.md, Movable blocks).
-  // A movable block begins with a head, which describes the block and is not compressed.
-  // So the block can be copied to another place of a column without decoding it.
-  // Older versions of this library cannot read a file with movable blocks.
-  // Files of version 1 or for Compatibility::kKudu never have movable blocks.
-  // Not set: the files of a table have movable blocks. Files that Writer and LevelWriter write
-  // have none.
+  // Whether data blocks are movable (cfile/FORMAT.md, Movable blocks): a block begins with a head,
+  // which describes the block and is not compressed, so that it can be copied to another place of a
+  // column without decoding it. Older versions of this library cannot read such a file. Files of
+  // version 1 or for Compatibility::kKudu never have movable blocks. Not set: the files of a table
+  // have movable blocks; files that Writer and LevelWriter write have none.
   std::optional<bool> movable_blocks = std::nullopt;
 
   // The number of values between two restart points of PREFIX blocks. A larger number gives smaller
@@ -223,14 +217,13 @@ struct ReaderOptions {
   // operating system itself reads ahead of a scan.
   size_t read_ahead_bytes = (size_t{1} << 20) + (size_t{1} << 16);
   // The most ranges that one call of Source::ReadMany reads, or that a cursor reads in the
-  // background at the same time (Source::BeginRead); 0 counts as 1.
-  // Each range has up to read_ahead_bytes bytes. A cursor keeps the memory of these ranges. In a
-  // scan of a table, ranges grow to 4 MiB if max_table_memory_bytes has room for them.
-  // A cursor that reads block after block begins with one range.
-  // It doubles the number with each call, up to the end of its range of rows.
-  // In Take and SeekMany, and for the rows that match a filter, the cursor knows before the first
-  // call which blocks it will read. Then the first call already has this many ranges.
-  // No effect if the source is in memory or has no latency (Source::HasLatency), like local files.
+  // background at the same time (Source::BeginRead); 0 counts as 1. Each range has up to
+  // read_ahead_bytes bytes. A cursor keeps the memory of these ranges. In a scan of a table, ranges
+  // grow to 4 MiB if max_table_memory_bytes has room for them. A cursor that reads block after
+  // block begins with one range, and doubles the number with each call, up to the end of its range
+  // of rows. In Take and SeekMany, and for the rows that match a filter, the cursor knows before
+  // the first call which blocks it will read. Then the first call already has this many ranges. No
+  // effect if the source is in memory or has no latency (Source::HasLatency), like local files.
   size_t max_requests_in_flight = 16;
 
   // Limits. If a file exceeds a limit, the call returns kOutOfRange before it allocates the memory,
@@ -260,26 +253,24 @@ struct ReaderOptions {
   // index twice the size of the block's key in addition. Each thread that loads a node at the same
   // time as others may exceed the limit by one node.
   size_t max_index_size_bytes = kMaxIndexSizeBytes;
-  // The number of files that a table keeps open.
-  // If the table needs more files, it closes the files that were not used for the longest time.
-  // The file of a cursor or scan stays open until the cursor or scan is destroyed.
-  // 0: with Access::kPread, half of the process's limit of descriptors. With Access::kMap, 16,384:
-  // a mapped file needs no descriptor, but systems limit the number of mappings.
+  // The number of files that a table keeps open. If the table needs more files, it closes the files
+  // that were not used for the longest time. The file of a cursor or scan stays open until the
+  // cursor or scan is destroyed. 0: with Access::kPread, half of the process's limit of
+  // descriptors. With Access::kMap, 16,384: a mapped file needs no descriptor, but systems limit
+  // the number of mappings.
   size_t max_open_files = 0;
   // The memory of an open table, in bytes. No effect on a file that is opened alone.
-  // - Half of it is for the memory that open files keep (Reader::memory_usage_bytes).
-  //   If open files keep more, the table closes the files that were not used for the longest time.
-  //   It does not close the file that was opened last.
-  //   A seek index speeds up searches in a block. Seek indexes are built only while there is room.
+  // - Half of it is for the memory that open files keep (Reader::memory_usage_bytes). If open files
+  //   keep more, the table closes the files that were not used for the longest time, but not the
+  //   file that was opened last. Seek indexes are built only while there is room.
   // - A quarter is for data that is read ahead. This quarter limits read_ahead_bytes and
-  //   max_requests_in_flight, and all columns of a table scan share it.
-  //   But each column of a scan may always read one range.
+  //   max_requests_in_flight, and all columns of a table scan share it. But each column of a scan
+  //   may always read one range.
   // - A quarter is for cached blocks. If block_cache is null and this quarter is less than
   //   BlockCache::kDefaultBytes, the table gets its own cache with this capacity.
   //
-  // The limit does not include one block and one batch for each cursor and for each column of
-  // a scan. It also does not include table.cft and its chunks (max_metadata_size_bytes).
-  // A chunk is a file that describes the older parts of a table.
+  // Not included: one block and one batch for each cursor and for each column of a scan; table.cft
+  // and its chunks, the files that describe older parts (max_metadata_size_bytes).
   size_t max_table_memory_bytes = size_t{1} << 30;
   // The limits of the schema of a table of records.
   RecordLimits record_limits = {};

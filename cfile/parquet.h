@@ -57,7 +57,7 @@
 // UTF-8, a decimal with too many digits, and columns of one group whose levels form different
 // records.
 //
-// All functions may run in several threads at the same time.
+// All functions are thread-safe. Errors of all calls: cfile/CONCEPTS.md.
 #pragma once
 
 #include <cstdint>
@@ -82,11 +82,9 @@
 
 namespace cfile {
 
-// The schema of the table that ImportParquet would make of the file.
-// kDataLoss: the file is damaged. kUnimplemented: it is encrypted, or needs something that is not
-// known; the error names it. kInvalidArgument: the file is no Parquet file, or a table cannot have
-// the names of its columns.
-// Uses options.columns and options.reader.
+// The schema of the table that ImportParquet would make of the file. Uses options.columns and
+// options.reader. kUnimplemented: also if the file is encrypted. kInvalidArgument: the file is no
+// Parquet file, or a table cannot have the names of its columns.
 CFILE_EXPORT absl::StatusOr<Schema> ParquetSchema(const Source& source,
                                                   const ParquetImportOptions& options = {});
 // The same for a file or a directory.
@@ -106,7 +104,7 @@ CFILE_EXPORT absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
 // Makes a table of a Parquet file. Memory: the largest page of each column, its dictionary, and a
 // TableWriter. An error leaves no table, and no new part. The first column's file of a new table
 // gets the key-value metadata, for example "geo" or "pandas". Files for Kudu do not get it. Errors:
-// those of ParquetSchema and TableWriter.
+// also those of ParquetSchema.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});
@@ -130,18 +128,18 @@ CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path
 // Statistics and Bloom filters are those of the table, which are not compared with the values.
 //
 // Memory: one block, page and dictionary of each column, the pages of one column chunk if a
-// dictionary is made for it, and the metadata. Errors: those of TableReader, and of the Sink.
-// Errors of values name the column. kInvalidArgument: the options are wrong, or Parquet cannot have
-// a value: an int128 of more than 38 digits, or a time in seconds that is too large in
-// milliseconds. kUnimplemented: a column has levels that no list has. kOutOfRange: a page would
-// have more than 2^31 - 1 bytes. kCancelled: options.progress returned false.
+// dictionary is made for it, and the metadata. Errors of values name the column. kInvalidArgument:
+// the options are wrong, or Parquet cannot have a value: an int128 of more than 38 digits, or a
+// time in seconds that is too large in milliseconds. kUnimplemented: a column has levels that no
+// list has. kOutOfRange: a page would have more than 2^31 - 1 bytes. kCancelled: options.progress
+// returned false.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table,
                                                          std::unique_ptr<Sink> sink,
                                                          const ParquetExportOptions& options = {});
 CFILE_EXPORT absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table,
                                                          const std::string& path,
                                                          const ParquetExportOptions& options = {});
-// The same for an open table, and for an open file. Do not use options.reader.
+// For an open table, and for an open file. Do not use options.reader.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ExportParquet(const TableReader& table,
                                                          std::unique_ptr<Sink> sink,
                                                          const ParquetExportOptions& options = {});

@@ -34,8 +34,8 @@ enum class PredicateKind : uint8_t {
   kMatches,
 };
 
-// A condition on one value. A plain value that owns its constants, including the bytes of strings.
-// Immutable, so threads may share it.
+// A condition on one value. Owns its constants, including the bytes of strings. Immutable, so
+// threads may share it.
 //
 // A null matches IsNull and no other predicate. Numbers are compared as numbers, and false is less
 // than true. Strings and bytes are compared by their unsigned bytes; a prefix of a string is less
@@ -78,8 +78,7 @@ class Predicate {
   static Predicate IsNotNull() { return Predicate(Kind::kIsNotNull); }
 
   Kind kind() const { return kind_; }
-  // The constants in the order given. For bool this is a std::vector<bool>: its elements are not
-  // bool&.
+  // For bool this is a std::vector<bool>: its elements are not bool&.
   const std::vector<Owned<T>>& constants() const { return constants_; }
 
  private:

@@ -12,9 +12,9 @@
 //
 //   cfile::CommitParts("flights", parts, {.id = "load of 2013-01-01"});
 //
-// A process that fails leaves files that no reader sees. CollectGarbage
-// (cfile/table_maintenance.h) removes them when they are old enough. Its `older_than` must be
-// longer than the time from FinishPrepared to the end of CommitParts.
+// A process that fails leaves files that no reader sees. CollectGarbage (cfile/table_maintenance.h)
+// removes them when they are old enough. Its `older_than` must be longer than the time from
+// FinishPrepared to the end of CommitParts. Errors of all calls: cfile/CONCEPTS.md.
 #pragma once
 
 #include <cstddef>
@@ -49,24 +49,21 @@ struct CommitPartsOptions {
 };
 
 // Publishes parts in one commit. `parts`: results of TableWriter::FinishPrepared for this table.
-// The new parts keep the order of `parts`. Without replaced parts, they become the last parts of
-// the table. Otherwise they get the place of the first replaced part. If there is no table, the
-// commit creates it.
-// Other writers may commit at the same time. All parts are in the table afterwards.
+// The new parts keep the order of `parts`. They become the last parts of the table, or get the
+// place of the first replaced part. If there is no table, the commit creates it. Other writers may
+// commit at the same time. All parts are in the table afterwards.
 //
 // Returns true if this call has published the parts. Returns false if an earlier commit has: one
 // with the same id, or one of the same parts. So at most one of several calls with the same parts
 // returns true.
 //
 // kInvalidArgument: the id is too long; `parts` have different schemas; a part is named twice; or
-// only some of the parts are in the table already.
-// kDataLoss: the bytes of a description are damaged.
-// kNotFound: there is no table, no part and no schema.
-// kAlreadyExists: there is no table, but the place holds files that are not parts of a table.
-// kAborted: the table has another schema than the parts, a replaced part is gone, or files of the
-// parts are gone.
-// Other errors as TableWriter::Finish. After an error of the storage, it may be unknown whether the
-// parts are in the table. Call CommitParts again with the same arguments.
+// only some of the parts are in the table already. kDataLoss: the bytes of a description are
+// damaged. kNotFound: there is no table, no part and no schema. kAlreadyExists: there is no table,
+// but the place holds files that are not parts of a table. kAborted: the table has another schema
+// than the parts, a replaced part is gone, or files of the parts are gone. Other errors as
+// TableWriter::Finish. After an error of the storage, it may be unknown whether the parts are in
+// the table. Call CommitParts again with the same arguments.
 CFILE_EXPORT absl::StatusOr<bool> CommitParts(const TableLocation& table,
                                               std::span<const std::string> parts,
                                               const CommitPartsOptions& options = {});

@@ -1,4 +1,5 @@
-// Writes protobuf messages as records, and reads them back, by reflection.
+// Writes protobuf messages as records, and reads them back, by reflection. Errors, lifetime and
+// threads: cfile/CONCEPTS.md.
 //
 //   auto writer = cfile::MessageWriter::Create("log", *Record::descriptor());
 //   for (const Record& record : records) CHECK_OK(writer->Write(record));
@@ -43,8 +44,7 @@ class Message;
 namespace cfile {
 
 // Returns the schema of messages of this type. Errors name the field by its path. kInvalidArgument:
-// a message type contains itself or has no fields. kOutOfRange: the schema exceeds one of `limits`;
-// the error names the limit.
+// a message type contains itself or has no fields. kOutOfRange: the schema exceeds one of `limits`.
 CFILE_EXPORT absl::StatusOr<RecordSchema> RecordSchemaOf(
     const google::protobuf::Descriptor& descriptor, const RecordLimits& limits = {});
 
@@ -52,10 +52,9 @@ CFILE_EXPORT absl::StatusOr<RecordSchema> RecordSchemaOf(
 // must outlive the writer. Thread-compatible.
 class CFILE_EXPORT MessageWriter {
  public:
-  // Create and Append do the same as in RecordWriter, with the same errors. Create makes a table
-  // with the schema of the descriptor. Append fills the fields of the table that the message type
-  // also has, by name. kInvalidArgument: a field has another type in the table, or the message type
-  // lacks a required field of the table.
+  // As in RecordWriter. Create makes a table with the schema of the descriptor. Append fills the
+  // fields of the table that the message type also has, by name. kInvalidArgument: a field has
+  // another type in the table, or the message type lacks a required field of the table.
   static absl::StatusOr<MessageWriter> Create(const std::string& directory,
                                               const google::protobuf::Descriptor& descriptor,
                                               std::span<const WriterOptions> options = {});
@@ -66,12 +65,12 @@ class CFILE_EXPORT MessageWriter {
   MessageWriter& operator=(MessageWriter&&) noexcept;
   ~MessageWriter();
 
-  // Writes one message; copies the data it needs. kInvalidArgument: the message has another type,
-  // or a required field is missing (the error names its path). kOutOfRange: the message is larger
-  // than max_message_size_bytes in the WriterOptions of the first column. Other errors are those of
-  // RecordWriter. Failure is sticky, except for a message of another type.
+  // Writes one message. kInvalidArgument: the message has another type, or a required field is
+  // missing (the error names its path). kOutOfRange: the message is larger than
+  // max_message_size_bytes in the WriterOptions of the first column. After an error each later call
+  // returns this error, except after a message of another type.
   absl::Status Write(const google::protobuf::Message& message);
-  // Publishes the part. Called once, as the last call. Errors as RecordWriter::Finish.
+  // Publishes the part, as RecordWriter::Finish.
   absl::Status Finish();
 
   const RecordWriter& records() const;
@@ -86,10 +85,9 @@ class CFILE_EXPORT MessageWriter {
 // Thread-compatible.
 class CFILE_EXPORT MessageReader {
  public:
-  // Opens the table at `directory`. `paths` selects fields as in RecordReader::Open, and the errors
-  // of that function are returned, too. Fields that the message type does not have are not read.
-  // kInvalidArgument: a field has another type in the table, or the message type has none of the
-  // selected fields.
+  // Opens the table at `directory`. `paths` selects fields as in RecordReader::Open. Fields that
+  // the message type does not have are not read. kInvalidArgument: a field has another type in the
+  // table, or the message type has none of the selected fields.
   static absl::StatusOr<MessageReader> Open(const std::string& directory,
                                             const google::protobuf::Descriptor& descriptor,
                                             std::span<const std::string> paths = {},
@@ -100,8 +98,8 @@ class CFILE_EXPORT MessageReader {
 
   // Clears `message` and fills it with the next record. Returns false if there are no more records.
   // kOutOfRange: the record is larger than ReaderOptions.max_message_size_bytes; `message` then
-  // holds a part of it. kInvalidArgument: `message` has another type. Other errors as
-  // RecordReader::Next. After an error the next call reads the same record again; seek to skip it.
+  // holds a part of it. kInvalidArgument: `message` has another type. After an error the next call
+  // reads the same record again; seek to skip it.
   absl::StatusOr<bool> Next(google::protobuf::Message& message);
 
   // The reader of the records, to seek and to get the number of records.

@@ -74,11 +74,11 @@ struct RecordNode {
 class CFILE_EXPORT RecordSchema {
  public:
   // Makes a schema from `nodes`, which are in preorder with only their first five fields set. The
-  // first node is a required plain group. kInvalidArgument (the error names the node): the
-  // children counts do not form a tree, a name is empty or occurs twice in its group, two leaf
-  // columns have the same path, a type is not valid, a list or map does not have the structure of
-  // GroupKind, or the depth exceeds 1000 although limits.max_depth allows it. kOutOfRange: the tree
-  // exceeds one of `limits`; the error names the limit.
+  // first node is a required plain group. kInvalidArgument (the error names the node): the children
+  // counts do not form a tree, a name is empty or occurs twice in its group, two leaf columns have
+  // the same path, a type is not valid, a list or map does not have the structure of GroupKind, or
+  // the depth exceeds 1000 although limits.max_depth allows it. kOutOfRange: the tree exceeds one
+  // of `limits`.
   static absl::StatusOr<RecordSchema> Create(std::vector<RecordNode> nodes,
                                              const RecordLimits& limits = {});
 

@@ -13,7 +13,8 @@
 //   while (reader->Next(visitor).value()) ...
 //
 // For protobuf messages see cfile/protobuf_records.h. To write or read levels instead of records,
-// use TableWriter::AppendLevels and TableLevelCursor.
+// use TableWriter::AppendLevels and TableLevelCursor. Errors, lifetime and threads:
+// cfile/CONCEPTS.md.
 #pragma once
 
 #include <cstddef>
@@ -35,20 +36,18 @@
 namespace cfile {
 
 // Writes one new part of a table of records. Receives the records as a RecordVisitor.
-// Thread-compatible. Memory: about 1 MiB of entries, and one block for each leaf column.
-//
-// Failure is sticky: after an error each later call returns this error. The records become visible
-// when Finish succeeds; a writer that is destroyed earlier removes its part.
+// Thread-compatible. Memory: about 1 MiB of entries, and one block for each leaf column. After an
+// error each later call returns this error. The records become visible when Finish succeeds; a
+// writer that is destroyed earlier removes its part.
 class CFILE_EXPORT RecordWriter final : public RecordVisitor {
  public:
   // Begins a new table of records. `table` and errors as TableWriter::Create. `options`: none,
   // one for all leaf columns, or one for each.
   static absl::StatusOr<RecordWriter> Create(const TableLocation& table, const RecordSchema& schema,
                                              std::span<const WriterOptions> options = {});
-  // Begins a further part of `table`. The table may be any table without compound
-  // keys; in a table without a tree, a record has one field for each column. kUnimplemented: the
-  // table has compound keys, which only TableWriter can append. Other errors as
-  // TableWriter::Append.
+  // Begins a further part of `table`, which may also be a table without a tree: a record then has
+  // one field for each column. kUnimplemented: the table has compound keys, which only TableWriter
+  // can append.
   static absl::StatusOr<RecordWriter> Append(const TableLocation& table,
                                              std::span<const WriterOptions> options = {});
   RecordWriter(RecordWriter&&) noexcept;
@@ -60,19 +59,19 @@ class CFILE_EXPORT RecordWriter final : public RecordVisitor {
   // Receive a record (see RecordVisitor). kInvalidArgument: a required field is missing, a field
   // that is not repeated occurs twice, a value has another C++ type or another length than its
   // column, or the calls do not match the nesting of the schema. kOutOfRange: a value is too large.
-  // Both errors name the field's path. Other errors as LevelWriter::Append.
+  // Both errors name the field's path.
   absl::Status BeginGroup(size_t node) override;
   absl::Status EndGroup(size_t node) override;
   absl::Status Value(size_t node, const RecordValue& value) override;
 
-  // Publishes the part (see TableWriter::Finish). Called once, as the last call. Errors as
-  // TableWriter::Finish, and kInvalidArgument: a record has not ended.
+  // Publishes the part. Called once, as the last call. Errors as TableWriter::Finish, and
+  // kInvalidArgument: a record has not ended.
   absl::Status Finish();
 
   // The number of records that have ended.
   uint64_t num_records() const;
-  // The writer of the files, for example for its totals. This writer has received all records only
-  // after Finish.
+  // The writer of the files, for example for its totals. It has received all records only after
+  // Finish.
   const TableWriter& table() const;
 
  private:
@@ -83,14 +82,12 @@ class CFILE_EXPORT RecordWriter final : public RecordVisitor {
 };
 
 // Reads the records of a table, with all leaf columns or only with selected ones; groups without a
-// selected leaf column are omitted. The table may be any table, also one without a tree.
-// Thread-compatible. Memory: one block and one batch for each
-// selected column.
+// selected leaf column are omitted. The table may be any table, even one without a tree.
+// Thread-compatible. Memory: one block and one batch for each selected column.
 class CFILE_EXPORT RecordReader {
  public:
-  // Opens the table at `table`, or uses an open table. `paths` selects leaf columns, or
-  // groups with all leaf columns below them; empty: all. kInvalidArgument: a path does not exist.
-  // Other errors are those of TableReader and its cursors.
+  // Opens a table, or uses an open table. `paths` selects leaf columns, or groups with all leaf
+  // columns below them; empty: all. kInvalidArgument: a path does not exist.
   static absl::StatusOr<RecordReader> Open(const TableLocation& table,
                                            std::span<const std::string> paths = {},
                                            const ReaderOptions& options = {});
@@ -109,10 +106,10 @@ class CFILE_EXPORT RecordReader {
   uint64_t record() const;
   absl::Status Seek(uint64_t record);
 
-  // Passes the next record to `visitor`. Returns false if there are no more records. kDataLoss: the
-  // leaf columns contradict each other, or one is damaged. Other errors are those of the cursors
-  // and of the visitor. After an error the next call passes the same record again from its
-  // beginning, so the visitor must discard the part it has received.
+  // Passes the next record to `visitor`. Returns false if there are no more records. kDataLoss:
+  // also if the leaf columns contradict each other. After an error, which may be one of the
+  // visitor, the next call passes the same record again from its beginning, so the visitor must
+  // discard the part it has received.
   absl::StatusOr<bool> Next(RecordVisitor& visitor);
 
  private:

@@ -113,21 +113,19 @@ struct SalvageReport {
 //   max_bloom_filter_bytes of `options.reader`; 12 bytes for each place where a block may begin (at
 //   most 4 million places); and 80 bytes for each run of unreadable pages.
 //
-// Errors:
-// - kOutOfRange: the index, the dictionary or a block exceeds a limit of `options.reader`, which
-//   the error names. This part of the file may be intact, so Salvage fails instead of dropping
-//   rows. (If blocks are found by their checksums, blocks larger than the sum of
-//   max_block_size_bytes and max_bloom_filter_bytes are not found; the report says so.)
+// Errors, after which Finish of `sink` has not been called, besides those of cfile/CONCEPTS.md:
+// - kOutOfRange: a part of the file exceeds a limit of `options.reader`. It may be intact, so
+//   Salvage fails instead of dropping rows. (If blocks are found by their checksums, blocks larger
+//   than the sum of max_block_size_bytes and max_bloom_filter_bytes are not found; the report says
+//   so.)
 // - kDataLoss: the file is not a CFile; or the header is damaged, and there is no footer with a
 //   checksum; or the file is torn, and its header does not describe the column (files by Kudu or
 //   with Compatibility::kKudu) or it has version 1, which has no checksums.
-// - kUnimplemented: the file needs a feature that this build does not have.
 // - kFailedPrecondition: the file holds Bloom filters.
 // - kInvalidArgument: the new file gets a value index, but the rows are not in ascending order. Set
 //   SalvageOptions::value_index to false.
-// - Other codes: errors of the sink; errors of the source if the size, the header or the dictionary
-//   cannot be read, or if a block cannot be read again when it is written.
-// After an error, Finish of `sink` has not been called.
+// - Errors of the source: only if the size, the header or the dictionary cannot be read, or if a
+//   block cannot be read again when it is written.
 CFILE_EXPORT absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
                                                    std::unique_ptr<Sink> sink,
                                                    const SalvageOptions& options = {});

@@ -1,4 +1,5 @@
-// Scans for the rows of a column that match a predicate. Reads as few blocks as possible.
+// Scans for the rows of a column that match a predicate. Reads as few blocks as possible. Errors,
+// lifetime and threads: cfile/CONCEPTS.md.
 //
 //   auto scan = reader.NewScan<int32_t>(cfile::Predicate<int32_t>::Greater(40));
 //   for (auto batch = scan->Next(); batch.ok() && !batch->empty(); batch = scan->Next()) {
@@ -51,8 +52,8 @@ struct ScanBatch {
   bool empty() const { return ordinals.empty(); }
 };
 
-// A scan of one column; Reader::NewScan begins one. Only one thread at a time may use a scan;
-// several scans may read one file at the same time. A scan keeps the file open. Memory: one block.
+// A scan of one column; Reader::NewScan begins one. Thread-compatible; keeps the file open. Memory:
+// one block.
 //
 // The statistics of the whole file or its Bloom filter may exclude all blocks. A value index gives
 // the first and the last row of the predicate's range. The statistics of each block may exclude
@@ -67,13 +68,10 @@ class CFILE_EXPORT Scan {
   Scan& operator=(Scan&&) noexcept;
   ~Scan();
 
-  // Returns the next rows that match: at least 1 unless the scan is at its end, at most 65,536. The
-  // batch is valid until the next call. Errors as Cursor (cfile/reader.h), and kDataLoss: the
-  // statistics, the index and the blocks contradict each other. After an error the next call
-  // continues with the first row that was not returned, or returns the error again.
+  // Returns the next rows that match: at least 1 unless the scan is at its end, at most 65,536.
+  // kDataLoss: also if the statistics, the index and the blocks contradict each other.
   absl::StatusOr<ScanBatch<T>> Next();
 
-  // The remaining batches, for a range-based for loop.
   BatchRange<Scan> Batches() { return {*this, 0}; }
 
   const ScanCounters& counters() const;

@@ -15,7 +15,7 @@
 
 namespace cfile {
 
-// The statistics of the values of one block or of the whole file. A plain value.
+// The statistics of the values of one block or of the whole file.
 struct CFILE_EXPORT BlockStatistics {
   uint64_t present_count = 0;  // rows (with levels: entries) that hold a value, NaN included
   uint64_t null_count = 0;     // rows (with levels: entries) without a value
@@ -43,7 +43,6 @@ struct CFILE_EXPORT BlockStatistics {
   friend bool operator==(const BlockStatistics&, const BlockStatistics&) = default;
 };
 
-// The statistics of a file. Immutable after reading, so threads may share it.
 struct CFILE_EXPORT FileStatistics {
   BlockStatistics file;
 

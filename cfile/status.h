@@ -25,13 +25,12 @@ namespace cfile {
 
 // Works like absl::StrCat, and also takes std::string_view.
 using encodings::StrCat;
-// Returns the text by which errors name a limit that users choose, for example: "above the limit
-// of 64: raise max_depth".
+// The text that names a limit of the options: "above the limit of 64: raise max_depth".
 using encodings::AboveLimit;
 
-// A mark of errors that say that rows do not fit the columns of a table. If AppendTable
+// A payload that marks errors that say that rows do not fit the columns of a table. If AppendTable
 // (cfile/table_columns.h) gets such rows, it changes the columns so that the rows fit, or says why
-// it cannot. The mark is a payload of the status.
+// it cannot.
 inline constexpr absl::string_view kUnfitRows = "cfile.unfit_rows";
 
 // Returns `error` with the mark.

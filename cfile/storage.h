@@ -22,14 +22,13 @@
 
 namespace cfile {
 
-// A file of a storage. A plain value.
+// A file of a storage.
 struct StorageEntry {
   // "NAME" or "FOLDER/NAME". A storage that has real folders also lists empty ones, as "FOLDER/".
   std::string path;
   uint64_t size_bytes = 0;
   std::chrono::system_clock::time_point changed;  // when the file was created or last changed
-  // If a new file replaces the file at this path, the new file has another identity.
-  // Empty: the identity is not known.
+  // A file that replaces the file at this path has another identity. Empty: not known.
   std::string identity;
 };
 
@@ -39,18 +38,18 @@ struct VersionedObject {
   std::string version;
 };
 
-// The files of one table. Paths are "NAME" or "FOLDER/NAME".
-// The table chooses the names, and uses only letters, digits, '-', '_' and '.' in a name.
-// The table does not create folders. A folder exists if it holds a file.
+// The files of one table. Paths are "NAME" or "FOLDER/NAME". The table chooses the names, and uses
+// only letters, digits, '-', '_' and '.' in a name. A folder exists if it holds a file; the table
+// does not create folders.
 //
-// A table writes each file once. After that it only reads or deletes the file.
-// Only one small object, table.cft, changes: Commit replaces it.
-// So a storage needs no locks and no renaming. Only Commit must be atomic.
+// A table writes each file once. After that it only reads or deletes the file. Only one small
+// object, table.cft, changes: Commit replaces it. So a storage needs no locks and no renaming. Only
+// Commit must be atomic.
 //
 // Implementations must be thread-safe. The calls of one table may come from several processes.
-// Return kNotFound only if something is missing, and kAborted only from Commit.
-// Return kOutOfRange only from Read, and kDataLoss only if bytes are lost for ever.
-// Do not return kUnimplemented. Messages name the file.
+// Return kNotFound only if something is missing, kAborted only from Commit, kOutOfRange only from
+// Read, kDataLoss only if bytes are lost for ever, and kUnimplemented never. Messages name the
+// file.
 class CFILE_EXPORT Storage {
  public:
   virtual ~Storage() = default;
@@ -58,13 +57,12 @@ class CFILE_EXPORT Storage {
   // A name for errors: the path of the directory, a URL, ...
   virtual const std::string& name() const = 0;
 
-  // Opens a complete file. kNotFound: there is no such file.
-  // The file may be deleted while the source is open. Then the source stays readable in some
-  // storages. In the others, reads return kNotFound.
+  // Opens a complete file. kNotFound: there is no such file. If the file is deleted while the
+  // source is open, the source stays readable, or its reads return kNotFound.
   virtual absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const = 0;
 
-  // Opens several files. Returns the results of Open in the order of `paths`.
-  // This implementation calls Open for one file after the other.
+  // Returns the results of Open in the order of `paths`. This implementation opens one file after
+  // the other.
   virtual std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenMany(
       std::span<const std::string> paths) const {
     std::vector<absl::StatusOr<std::shared_ptr<const Source>>> sources;
@@ -80,9 +78,9 @@ class CFILE_EXPORT Storage {
   // Precondition: there was never a file at this path.
   virtual absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) = 0;
 
-  // Lists the files in `folder`, or all files if `folder` is empty, in any order.
-  // The list is empty if the folder does not exist.
-  // The list may contain incomplete files: IsTemporaryFileName is true for their names.
+  // Lists the files in `folder`, or all files if `folder` is empty, in any order. The list is empty
+  // if the folder does not exist. It may contain incomplete files: IsTemporaryFileName is true for
+  // their names.
   virtual absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const = 0;
 
   // Deletes the file at `path`, or the folder at `path` with all files in it, durably.
@@ -95,13 +93,12 @@ class CFILE_EXPORT Storage {
                                                uint64_t max_size_bytes) const = 0;
 
   // Replaces a small object in one step: other callers see the old bytes or the new bytes.
-  // `expected_version`: the version that the object must have before the call.
-  // If `expected_version` is nullopt, there must be no object at `path`.
-  // If Commit succeeds, the new object and all files that were finished before are durable.
-  // kAborted: the object has another version, and this call has not changed the object.
-  // kInternal: this call has replaced the object, but the object may not be durable.
-  // After any other error, this call may have replaced the object or not.
-  // But it must not replace the object after it has returned.
+  // `expected_version`: the version that the object must have before the call; nullopt: there must
+  // be no object at `path`. If Commit succeeds, the new object and all files that were finished
+  // before are durable. kAborted: the object has another version, and this call has not changed the
+  // object. kInternal: this call has replaced the object, but the object may not be durable. After
+  // any other error, this call may have replaced the object or not, but must not replace it after
+  // it has returned.
   virtual absl::Status Commit(const std::string& path,
                               const std::optional<std::string>& expected_version,
                               std::string_view bytes) = 0;
@@ -111,10 +108,9 @@ class CFILE_EXPORT Storage {
 // The storage makes the directory when it makes the first file. The parent directory must exist.
 // Delete removes the directory if the directory is empty and the storage made it.
 //
-// Commit compares the version and replaces the object by renaming.
-// During Commit, a lock file is beside the object. Its name ends with .lock.
-// Commit holds a lock (flock) on this file, and removes the file at the end.
-// A killed process may leave the lock file. A leftover lock file does no harm.
+// Commit compares the version and replaces the object by renaming. During Commit, a lock file is
+// beside the object, with a name that ends with .lock. Commit holds a lock (flock) on this file,
+// and removes the file at the end. A lock file that a killed process leaves does no harm.
 // kFailedPrecondition: the file system has no such locks. Then Commit changes nothing.
 CFILE_EXPORT std::shared_ptr<Storage> NewLocalStorage(
     std::string directory, ReaderOptions::Access access = ReaderOptions::Access::kMap);
@@ -123,7 +119,6 @@ CFILE_EXPORT std::shared_ptr<Storage> NewLocalStorage(
 CFILE_EXPORT std::shared_ptr<Storage> NewMemoryStorage(std::string name = "memory");
 
 // The place of a table: the path of a local directory, or a storage, which is not null.
-// Both convert to TableLocation.
 class TableLocation {
  public:
   // NOLINTBEGIN(google-explicit-constructor)
@@ -137,7 +132,7 @@ class TableLocation {
   }
   // NOLINTEND(google-explicit-constructor)
 
-  // Returns the storage. For a path, returns a local storage that reads files with `access`.
+  // For a path, returns a local storage that reads files with `access`.
   std::shared_ptr<Storage> storage(
       ReaderOptions::Access access = ReaderOptions::Access::kPread) const {
     return storage_ != nullptr ? storage_ : NewLocalStorage(directory_, access);

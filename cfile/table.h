@@ -1,5 +1,5 @@
 // A table: a directory with a schema and parts. Each part has one CFile per column
-// (cfile/FORMAT.md, Table).
+// (cfile/FORMAT.md, Table). Errors, lifetime and threads: cfile/CONCEPTS.md.
 //
 //   auto writer = cfile::TableWriter::Create("flights", schema);
 //   writer->Append<int32_t>(0, years);
@@ -44,51 +44,45 @@ class TableWriterAccess;
 }  // namespace internal
 
 // Writes one new part: a set of rows in its own files, one file for each column. The rows become
-// visible, in all columns at once, when Finish succeeds. A writer that is destroyed earlier removes
-// the files of its part, whose name is unique, and no others. If the removal fails, for example
-// without write permission in the folder, the leftover files do no harm, as those of a killed
-// process.
+// visible, in all columns at once, when Finish succeeds. A writer that is destroyed earlier
+// removes the files of its part, whose name is unique, and no others.
 //
-// Thread-compatible. In addition, calls for different columns may run at the same time, because
-// columns share only the schema. After an error each later call for the same column, and Finish,
-// returns this error.
+// Thread-compatible; calls for different columns may also run at the same time, because columns
+// share only the schema. After an error each later call for the same column, and Finish, returns
+// this error.
 class CFILE_EXPORT TableWriter {
  public:
-  // Begins a new table. `table`: a storage without files, or the path of a local directory.
-  // This directory must not exist or must be empty.
-  // (A symbolic link to an empty directory is allowed.)
-  // `options`: none, one for all columns, or one per column.
-  // WriterOptions::nullable is ignored: the schema says which columns are nullable.
-  // kAlreadyExists: the place is not empty, for example because a table is there, or because of
-  // what a killed writer of a new table left (CollectGarbage removes it).
-  // kInvalidArgument: the schema is not valid, or `options` has a wrong number of entries.
-  // Other errors as Storage::Create, Writer::Create and LevelWriter::Create.
+  // Begins a new table. `table`: a storage without files, or the path of a local directory, which
+  // must not exist or must be empty. (A symbolic link to an empty directory is allowed.)
+  // `options`: none, one for all columns, or one per column. WriterOptions::nullable is ignored:
+  // the schema says which columns are nullable. kAlreadyExists: the place is not empty, for
+  // example because of what a killed writer of a new table left (CollectGarbage removes it).
+  // kInvalidArgument: the schema is not valid, or `options` has a wrong number of entries. Other
+  // errors as Writer::Create.
   static absl::StatusOr<TableWriter> Create(const TableLocation& table, const Schema& schema,
                                             std::span<const WriterOptions> options = {});
   // Begins a further part of a table, with the table's schema. `options` as in Create.
   // Any number of writers, in any threads and processes, may append at the same time.
   static absl::StatusOr<TableWriter> Append(const TableLocation& table,
                                             std::span<const WriterOptions> options = {});
-  // Begins a part that replaces the parts with these names (PartInfo::name).
-  // In one commit, Finish removes these parts and puts the new part in the place of the first one.
-  // If `parts` is empty, Replace works like Append. Nothing is copied from the replaced parts, and
-  // their files stay until CollectGarbage (cfile/table_maintenance.h) removes them.
-  // kNotFound: the table has no part with one of these names. Finish returns kAborted if one of the
-  // parts is gone by then.
+  // Begins a part that replaces the parts with these names (PartInfo::name). In one commit, Finish
+  // removes these parts and puts the new part in the place of the first one. Without names,
+  // Replace works like Append. Nothing is copied from the replaced parts, and their files stay
+  // until CollectGarbage (cfile/table_maintenance.h) removes them. kNotFound: the table has no
+  // part with one of these names. Finish returns kAborted if one of the parts is gone by then.
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
-  // Call this overload if the values of the new part have been read from this table by `snapshot`,
-  // an open reader. Finish also returns kAborted in two more cases:
-  // since the reader opened the table, the schema has changed, or a column of one of the replaced
-  // parts has got new values (cfile/table_columns.h).
+  // For values that have been read from this table by `snapshot`, an open reader. Finish also
+  // returns kAborted if, since the reader opened the table, the schema has changed, or a column of
+  // one of the replaced parts has got new values (cfile/table_columns.h).
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              const TableReader& snapshot,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
-  // Begins a part that FinishPrepared completes and CommitParts (cfile/prepared_parts.h) publishes.
-  // The table need not exist yet. If it exists, `schema` must be its schema.
-  // kFailedPrecondition: the table has another schema. Other errors as Create and Append.
+  // Begins a part that FinishPrepared completes and CommitParts (cfile/prepared_parts.h)
+  // publishes. The table need not exist yet. kFailedPrecondition: it exists and has another schema
+  // than `schema`. Other errors as Create and Append.
   static absl::StatusOr<TableWriter> Prepare(const TableLocation& table, const Schema& schema,
                                              std::span<const WriterOptions> options = {});
   TableWriter(TableWriter&&) noexcept;
@@ -99,13 +93,15 @@ class CFILE_EXPORT TableWriter {
 
   // Appends values to one column, or keys to schema().key_index(); see Writer::Append. Columns may
   // be filled in any order and must have the same length at the end. Precondition: the column
-  // exists. kInvalidArgument: the column does not hold T, or keys are not in ascending order.
+  // exists. kInvalidArgument: keys are not in ascending order.
   template <typename T, typename = IfValueType<T>>
   absl::Status Append(size_t column, std::span<const T> values);
   template <typename T, typename = IfValueType<T>>
   absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
 
-  // Appends entries to a column with levels; see LevelWriter::Append.
+  // Appends entries to a column with levels; see LevelWriter::Append. A column without levels
+  // takes entries, too: its maximum repetition level is 0, and its maximum definition level is 1
+  // if the column is nullable, else 0.
   // A column without levels takes entries, too. Its maximum repetition level is 0.
   // Its maximum definition level is 1 if the column is nullable, else 0.
   // Errors as LevelWriter::Append.
@@ -116,35 +112,31 @@ class CFILE_EXPORT TableWriter {
   // Completes the files and publishes the part. After this call the files, their entries in their
   // folders, and table.cft are durable. Called once, as the last call.
   //
-  // If there are key columns and no key was appended, Finish reads the key columns back and
-  // makes the keys. If keys were appended, Finish compares them with the key columns.
+  // If there are key columns and no key was appended, Finish reads the key columns back and makes
+  // the keys. If keys were appended, Finish compares them with the key columns.
   //
-  // The new part follows all parts that the table has when Finish commits.
-  // These include parts of writers that began later than this writer.
-  // If another writer commits at the same moment, both parts are in the table afterwards.
+  // The new part follows all parts that the table has when Finish commits, also those of writers
+  // that began later. If another writer commits at the same moment, both parts are in the table
+  // afterwards.
   //
   // kInvalidArgument: the columns have different numbers of rows, the rows are not sorted by key,
-  // or a key does not match its row (the error names the row).
-  // kOutOfRange: table.cft would be larger than max_metadata_size_bytes, or would need too much
-  // memory. Readers would refuse such a table.
+  // or a key does not match its row (the error names the row). kOutOfRange: also if readers would
+  // need too much memory for table.cft.
   // kAborted: one of the following has happened since this writer began:
   // - another writer has created the table;
   // - the table was removed or moved, or got another schema;
   // - one of the parts to replace was dropped or replaced, or got other values in a column;
   // - or the files of the new part were removed.
   //
-  // kInternal: the part is in the table, but may not be durable.
-  // An error of the storage after which table.cft cannot be read: the part may be in the table.
-  //
   // Do not move or remove the table's directory while Finish runs: table.cft could then be written
   // into another directory at the same path.
   absl::Status Finish();
 
   // Called instead of Finish: finishes the part, but does not publish it. Returns a description of
-  // the part, for CommitParts (cfile/prepared_parts.h).
-  // The destructor of the writer does not remove the files of the part. If the part is never
-  // published, CollectGarbage (cfile/table_maintenance.h) removes them when they are old enough.
-  // Errors as Finish. Precondition: the writer was not begun by Replace.
+  // the part, for CommitParts (cfile/prepared_parts.h). The destructor of the writer does not
+  // remove the files of the part. If the part is never published, CollectGarbage
+  // (cfile/table_maintenance.h) removes them when they are old enough. Errors as Finish.
+  // Precondition: the writer was not begun by Replace.
   absl::StatusOr<std::string> FinishPrepared();
 
   // What has been written so far to the column's file. Precondition: the column exists.
@@ -175,9 +167,9 @@ struct PartInfo {
   uint64_t first_ordinal = 0;  // the ordinal of the part's first row in the table
   uint64_t num_rows = 0;
   uint64_t size_bytes = 0;  // of the files of all columns, the key index included
-  // The number of the commit that added the part. Each commit has a greater number than the commits
-  // before it. A part that replaces others has the number of the first of them. The numbers of the
-  // parts of a table ascend. 0: an earlier version of this library wrote the part.
+  // The number of the commit that added the part, or of the first part that it replaces. Each
+  // commit has a greater number than those before it, so the numbers of a table's parts ascend. 0:
+  // an earlier version of this library wrote the part.
   uint64_t commit = 0;
   friend bool operator==(const PartInfo&, const PartInfo&) = default;
 };
@@ -189,16 +181,10 @@ struct PartInfo {
 // opening further files fails with kAborted. So a reader never mixes the rows of two tables.
 class CFILE_EXPORT TableReader {
  public:
-  // Opens a table. Open reads only table.cft, the file that describes the table.
-  // If a table has many parts, chunks describe the older parts. A chunk is a file that table.cft
-  // names. A chunk is read when one of its parts is first needed.
-  // The file of a column is opened when it is first needed.
-  // kDataLoss: table.cft is damaged.
-  // kOutOfRange: table.cft is larger than max_metadata_size_bytes, or its schema exceeds
-  // record_limits.
-  // kUnimplemented: the table has an incompatible feature that this library does not know.
-  // The error names the feature's bit.
-  // kAborted: the table was replaced several times during this call.
+  // Opens a table: reads only table.cft, the file that describes the table. If a table has many
+  // parts, chunks (files that table.cft names) describe the older parts. A chunk is read, and the
+  // file of a column is opened, when it is first needed. kOutOfRange: also if the schema exceeds
+  // record_limits. kAborted: the table was replaced several times during this call.
   static absl::StatusOr<TableReader> Open(const TableLocation& table,
                                           const ReaderOptions& options = {});
 
@@ -212,21 +198,21 @@ class CFILE_EXPORT TableReader {
 
   // Returns the metadata of the table: pairs of a key and a text, for example pandas' description
   // of the columns. A new table gets them from WriterOptions::metadata of its first column. They
-  // stay when this column is dropped or moved. Errors as OpenColumn.
+  // stay when this column is dropped or moved.
   absl::StatusOr<std::vector<std::pair<std::string, std::string>>> metadata() const;
 
-  // Returns what was read from all files of the table since the table was opened.
-  // Files that are closed again are included. Reads of table.cft and its chunks do not count.
+  // What was read from all files of the table since it was opened, files that are closed again
+  // included. Reads of table.cft and its chunks do not count.
   ReaderCounters counters() const;
-  // Returns the sum of Reader::memory_usage_bytes of all open files.
-  // ReaderOptions::max_table_memory_bytes limits this sum.
-  // If the table has closed a file, the file counts until its last cursor is destroyed.
+  // The sum of Reader::memory_usage_bytes of all open files, which max_table_memory_bytes of
+  // ReaderOptions limits. A file that the table has closed counts until its last cursor is
+  // destroyed.
   size_t memory_usage_bytes() const;
 
-  // Describes one part, from table.cft or a chunk. Precondition: part < num_parts().
-  // This function and all functions below may need the description of a part.
-  // Each function that needs it can return two errors. kDataLoss: a chunk is damaged.
-  // kAborted: since the table was opened, the part was dropped, and CollectGarbage removed it.
+  // Describes one part, from table.cft or a chunk. Precondition: part < num_parts(). This function
+  // and those below that need the description of a part can return kDataLoss if a chunk is
+  // damaged, and kAborted if, since the table was opened, the part was dropped, and CollectGarbage
+  // removed it.
   absl::StatusOr<PartInfo> part(size_t part) const;
 
   // In the following functions `part` is less than num_parts(), and `column` is less than
@@ -234,23 +220,20 @@ class CFILE_EXPORT TableReader {
   //
   // part_bounds: returns the number of nulls of a column in one part, and bounds of its values.
   // Opens no file of a column. If the file has a value index, the bounds are the least and the
-  // greatest value, and min_exact and max_exact are true.
-  // Otherwise the bounds are those of the file's statistics, or there are no bounds.
-  // nan_count is known only if there are bounds. A column with levels counts one entry per record.
-  // So its counts are correct only if the column is not repeated.
+  // greatest value, and min_exact and max_exact are true. Otherwise they are those of the file's
+  // statistics, or there are none. nan_count is known only if there are bounds. A column with
+  // levels counts one entry per record, so its counts are correct only if the column is not
+  // repeated.
   absl::StatusOr<BlockStatistics> part_bounds(size_t part, size_t column) const;
 
-  // part_file: returns the path of a column's file, relative to the table's directory.
-  // The path is empty if the part has no file of the column, because the column is newer.
+  // part_file: returns the path of a column's file, relative to the table's directory; empty if
+  // the part has no file of the column, because the column is newer.
   // OpenColumn: opens this file, and keeps the file open for later calls.
-  // kDataLoss: the file is damaged or does not match table.cft. kNotFound: the file is missing.
-  // kAborted: since the table was opened, the table was replaced, or the part was dropped and
-  // CollectGarbage (cfile/table_maintenance.h) removed its files. Then open the table again.
   absl::StatusOr<std::string> part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
   // True if the column can be searched by key: at least one part has a value index for it. Opens
-  // only the files of parts without rows. Errors as OpenColumn.
+  // only the files of parts without rows.
   absl::StatusOr<bool> has_value_index(size_t column) const;
 
   // Calls Verify for this file, and checks that the file matches table.cft. If the file cannot be
@@ -264,20 +247,17 @@ class CFILE_EXPORT TableReader {
   // version of this library wrote the part, without a copy, or if the storage cannot list files.
   VerifyReport VerifyCopy(size_t part) const;
 
-  // Returns a cursor over all parts of a column without levels, at ordinal 0.
-  // A cursor of the key index can search for compound keys. But it cannot seek to an ordinal
-  // other than 0. The function opens no files. The cursor opens a file when it needs the file.
-  // kInvalidArgument: the column has levels (use TableLevelCursor) or does not hold T.
+  // Returns a cursor over all parts of a column without levels, at ordinal 0. Opens no files. A
+  // cursor of the key index can search for compound keys, but cannot seek to an ordinal other than
+  // 0. kInvalidArgument: the column has levels; use TableLevelCursor.
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
 
-  // Returns a cursor that reads a column in the order of its values, at the least value.
-  // To call this function, include cfile/key_cursor.h.
-  // The function reads the descriptions of all parts from table.cft and its chunks.
-  // It opens no files of columns. The cursor opens a file when it needs the file.
-  // kInvalidArgument: the column has levels or does not hold T. kFailedPrecondition: a part with
-  // rows has no value index for this column; the error names the part.
-  // kDataLoss: the bounds of a part in table.cft are not values of the column.
+  // Returns a cursor that reads a column in the order of its values, at the least value. To call
+  // it, include cfile/key_cursor.h. Reads the descriptions of all parts from table.cft and its
+  // chunks, but opens no files of columns. kInvalidArgument: the column has levels.
+  // kFailedPrecondition: a part with rows has no value index for this column; the error names the
+  // part. kDataLoss: the bounds of a part in table.cft are not values of the column.
   template <typename T>
   absl::StatusOr<KeyCursor<T>> NewKeyCursor(size_t column) const;
 
@@ -286,28 +266,25 @@ class CFILE_EXPORT TableReader {
   template <typename T>
   absl::StatusOr<TableLevelCursor<T>> NewLevelCursor(size_t column) const;
 
-  // Begins a scan for the rows that match a filter, with the values of several columns. To call it,
-  // include cfile/table_scan.h. Opens no files; the scan opens them when it needs them.
-  // kInvalidArgument: there is no such column, or a condition does not fit its column; the error
-  // names the column.
+  // Begins a scan for the rows that match a filter, with the values of several columns. To call
+  // it, include cfile/table_scan.h. Opens no files. kInvalidArgument: there is no such column, or
+  // a condition does not fit its column; the error names the column.
   absl::StatusOr<TableScan> NewScan(const TableScanOptions& options) const;
 
-  // Divides the work of a scan among threads. Returns at most `max_ranges` ranges of rows.
-  // The ranges are in order and do not overlap, and no range is empty.
-  // Each thread scans one range: it calls NewScan with `options`, but with its own range.
-  // Together, the threads find the rows that NewScan(options) finds.
-  // (`limit` holds for each thread alone.)
-  // A range begins at the first row of a part, or of a block of the first column of the scan.
-  // The ranges have similar numbers of rows. For some parts, the bounds in table.cft show that no
-  // row can match. Rows of such parts do not count.
-  // Precondition: max_ranges > 0. Errors as NewScan, OpenColumn and Reader::BlockBegin.
+  // Divides the work of a scan among threads. Returns at most `max_ranges` ranges of rows, in
+  // order, without overlap, none of them empty. Each thread calls NewScan with `options`, but with
+  // its own range. Together, the threads find the rows that NewScan(options) finds. (`limit` holds
+  // for each thread alone.) A range begins at the first row of a part, or of a block of the first
+  // column of the scan. The ranges have similar numbers of rows; parts in which no row can match
+  // by the bounds in table.cft do not count. Precondition: max_ranges > 0. Errors as NewScan and
+  // Reader::BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> SplitScan(const TableScanOptions& options,
                                                       size_t max_ranges) const;
 
   // Divides all rows into at most `max_ranges` ranges of similar length, none of them empty. Each
   // range begins at the first row of a part or of a block of `column`. In a parallel scan each
   // thread's cursor reads one range (TableCursor::SeekToRange). Opens the files of the parts in
-  // which ranges begin. Precondition: max_ranges > 0. Errors as OpenColumn and Reader::BlockBegin.
+  // which ranges begin. Precondition: max_ranges > 0. Errors as Reader::BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> Split(size_t column, size_t max_ranges) const;
 
  private:
@@ -322,12 +299,9 @@ class CFILE_EXPORT TableReader {
 };
 
 // A position in a column of a table: a Cursor that reads the parts as if they were one file.
-// Ordinals count the table's rows. Different threads may use a cursor, but only one at a time;
-// several cursors may read one table at the same time. A cursor keeps the table open. It needs as
-// much memory as a Cursor, because it reads one part at a time.
-//
-// Errors of all calls: those of Cursor, and those of TableReader::OpenColumn, because a call may
-// open a file. After an error the position is unchanged, as for a Cursor.
+// Ordinals count the table's rows. Thread-compatible; keeps the table open. Needs as much memory
+// as a Cursor, because it reads one part at a time. All calls may return the errors of reading a
+// table; after an error the position is unchanged.
 template <typename T>
 class CFILE_EXPORT TableCursor {
   static_assert(CheckValueType<T>());
@@ -337,7 +311,7 @@ class CFILE_EXPORT TableCursor {
   TableCursor& operator=(TableCursor&&) noexcept;
   ~TableCursor();
 
-  // These functions do the same as in Cursor. A batch holds rows of one part only.
+  // As in Cursor. A batch holds rows of one part only.
   absl::Status SeekToOrdinal(uint64_t ordinal);
   absl::Status SeekToRange(const OrdinalRange& range);
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
@@ -347,10 +321,8 @@ class CFILE_EXPORT TableCursor {
   absl::StatusOr<TableCursor> Clone() const;
   BatchRange<TableCursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
 
-  // Copies the values at `ordinals`, which may be in any order, to `out` in the order of
-  // `ordinals`. Reads each part once. If the ordinals are in several parts, Take makes a second
-  // copy of the values of one part at a time. Afterwards the cursor may be at any row.
-  // kOutOfRange: an ordinal is >= num_rows(); the error names it.
+  // As in Cursor. Reads each part once. If the ordinals are in several parts, Take makes a second
+  // copy of the values of one part at a time.
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
 
   // Goes to the row with the smallest key that is not less than `key`; if several keys are equal
@@ -364,21 +336,21 @@ class CFILE_EXPORT TableCursor {
   // column.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
-  // Does SeekToKey for each of `keys`, which may be in any order, and writes the results to
-  // `positions`, a span of the same size. Opens each part once. If the parts follow each other in
-  // key order, opens each block once. In a part without a value index, each key costs as much as in
+  // Searches for each of `keys`, which may be in any order, and writes the results to `positions`,
+  // a span of the same size. Opens each part once. If the parts follow each other in key order,
+  // opens each block once. In a part without a value index, each key costs as much as in
   // SeekToKey. Afterwards the cursor may be at any row. Errors as SeekToKey.
   absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions);
 
-  // Does SeekToRange for the rows with low <= value < high; nullopt means no bound. Returns the
-  // ordinals of these rows. Errors as SeekToKey, and: kFailedPrecondition: the rows may not be
+  // Goes to the rows with low <= value < high, as SeekToRange; nullopt means no bound. Returns
+  // their ordinals. Errors as SeekToKey, and: kFailedPrecondition: the rows may not be
   // consecutive, because parts overlap in key order or because a part with rows has no value index
   // for this column. (Parts that share only the key at their border do not overlap.) Then use a
   // KeyCursor (for parts that overlap) or TableReader::NewScan with a filter.
   absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
                                               const std::optional<T>& high);
 
-  // Does SeekToKeyRange for the rows whose values begin with `prefix`. Strings and bytes only.
+  // Goes to the rows whose values begin with `prefix`, as SeekToKeyRange. Strings and bytes only.
   // (A template, because clang 14 compiles other members for all types.)
   template <typename Bytes = T>
   requires kIsBytes<Bytes> absl::StatusOr<OrdinalRange> SeekToPrefix(std::string_view prefix) {
@@ -393,8 +365,8 @@ class CFILE_EXPORT TableCursor {
 };
 
 // A position in a column of a table: a LevelCursor that reads the parts as if they were one file.
-// Records are the table's rows. Reads columns with and without levels. Thread-compatible. Keeps the
-// table open. For the position after an error see LevelCursor.
+// Records are the table's rows. Reads columns with and without levels. Thread-compatible; keeps
+// the table open. For the position after an error see LevelCursor.
 template <typename T>
 class CFILE_EXPORT TableLevelCursor {
   static_assert(CheckValueType<T>());
@@ -404,7 +376,7 @@ class CFILE_EXPORT TableLevelCursor {
   TableLevelCursor& operator=(TableLevelCursor&&) noexcept;
   ~TableLevelCursor();
 
-  // These functions do the same as in LevelCursor. A batch holds records of one part only.
+  // As in LevelCursor. A batch holds records of one part only.
   absl::Status SeekToRecord(uint64_t record);
   absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
   uint64_t record() const;

@@ -1,5 +1,5 @@
-// Changes the columns of a table. Each change is one commit.
-// A change leaves the files of the other columns as they are (cfile/FORMAT.md, Table).
+// Changes the columns of a table. Each change is one commit, and leaves the files of the other
+// columns as they are (cfile/FORMAT.md, Table). Errors, lifetime and threads: cfile/CONCEPTS.md.
 //
 //   cfile::AddColumn("flights", {.name = "cancelled", .type = cfile::ColumnType::Bool()}, false);
 //
@@ -9,15 +9,14 @@
 //
 // AppendArrow (cfile/arrow_import.h) fills such a writer from an Arrow stream.
 //
-// Readers that are open keep the columns with which they opened the table.
-// A table may have parts that are older than a change and parts that are newer.
-// (A part is a set of rows that one writer has written.) Readers read all parts as one table.
-// The files that a change makes unnecessary stay until CollectGarbage removes them
+// Readers that are open keep the columns with which they opened the table. A table may have parts
+// that are older than a change and parts that are newer; readers read all parts as one table. The
+// files that a change makes unnecessary stay until CollectGarbage removes them
 // (cfile/table_maintenance.h).
 //
-// AddColumn, DropColumns, RenameColumn, ReorderColumns, WidenColumn and ColumnsWriter::Add
-// change the schema. If a TableWriter began before such a change, its Finish returns kAborted
-// after the change. ColumnsWriter::Replace does not disturb a TableWriter that appends a part.
+// AddColumn, DropColumns, RenameColumn, ReorderColumns, WidenColumn and ColumnsWriter::Add change
+// the schema. If a TableWriter began before such a change, its Finish returns kAborted after the
+// change. ColumnsWriter::Replace does not disturb a TableWriter that appends a part.
 //
 // A column that is widened keeps the metadata of its files, and so does the first column if it is
 // replaced. If the options of the new files have metadata, the files get these instead.
@@ -52,18 +51,16 @@ namespace cfile {
 // All functions here may run at the same time, in any threads and processes, also while writers
 // append to the table. `options` of type ReaderOptions: limits for reading table.cft.
 //
-// Errors of all functions:
-// - kNotFound: there is no table, or no column of this name.
-// - kUnimplemented: the table holds nested records. Only ColumnsWriter::Replace can change such
-//   a table.
-// - kInvalidArgument: the new schema is not valid (see Schema).
-//   For example, two columns would have the same name.
-// - kOutOfRange: table.cft would exceed max_metadata_size_bytes.
-// - After an error of the storage, the change may have been made or not.
+// Errors of all functions, besides those of changing a table:
+// - kNotFound: there is no column of this name.
+// - kUnimplemented: the table holds nested records. Only ColumnsWriter::Replace can change such a
+//   table.
+// - kInvalidArgument: the new schema is not valid (see Schema), for example two columns would have
+//   the same name.
 
-// Adds a column after all others.
-// The rows that the table already has get the value `default_value`, or null without a default.
-// Writes no file of a column. kInvalidArgument, for one of these reasons:
+// Adds a column after all others. The rows that the table already has get the value
+// `default_value`, or null without a default. Writes no file of a column. kInvalidArgument, for
+// one of these reasons:
 // - `default_value` is not a value of the column (Literal says which constants fit), or is NaN.
 // - The column has the type int96 and there is a default.
 // - There is no default, but the table has parts and the column is not nullable.
@@ -97,10 +94,8 @@ CFILE_EXPORT absl::Status ReorderColumns(const TableLocation& table,
 //
 // Reads the column's files and writes new ones. For a key column, also writes new compound keys.
 // Keeps value indexes. `options`: for the new files. Memory: that of two Writers and a Cursor.
-//
-// kInvalidArgument: `type` is not a wider type.
-// kAborted: the columns or the parts of the table have changed during this call.
-// Other errors as TableReader::OpenColumn, Cursor::Next and Writer.
+// kInvalidArgument: `type` is not a wider type. kAborted: the columns or the parts of the table
+// have changed during this call.
 CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_view name,
                                       const ColumnType& type, const WriterOptions& options = {});
 
@@ -114,44 +109,40 @@ CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_vi
 // - A column that only `rows` have is added after all others. It is null in all older rows.
 // - A column of `rows` that has only nulls fits each type.
 //
-// A column that sorts the rows gets no nulls. The rows must be in the order of the table.
-// Writes new files of the columns that change, in all parts, as WidenColumn does.
-// `options`: returns the options of the files of a column. Value indexes are those of the table.
-// The first call has a column without a name, for the limits of table.cft.
+// A column that sorts the rows gets no nulls. The rows must be in the order of the table. Writes
+// new files of the columns that change, in all parts, as WidenColumn does. `options`: returns the
+// options of the files of a column. Value indexes are those of the table. The first call has a
+// column without a name, for the limits of table.cft.
 //
-// Returns a sentence for each change. kInvalidArgument: the rows do not fit. kUnimplemented: `rows`
-// or the table holds nested records. (AppendTable and WidenColumn take records without groups and
-// lists.) kAborted, and other errors: as WidenColumn and TableWriter.
+// Returns a sentence for each change. kInvalidArgument: the rows do not fit. kUnimplemented:
+// `rows` or the table holds nested records. (AppendTable and WidenColumn take records without
+// groups and lists.) kAborted: as WidenColumn.
 CFILE_EXPORT absl::StatusOr<std::vector<std::string>> AppendTable(
     const TableLocation& table, const TableReader& rows,
     const std::function<WriterOptions(const ColumnSchema&)>& options);
 
 // Writes new columns of a table, or new values of its columns. Each column needs one value for
-// each row that the table has when the writer begins, in the order of the rows.
-// The values become visible, in all parts and all columns at once, when Finish succeeds.
-// A writer that is destroyed earlier removes its files.
+// each row that the table has when the writer begins, in the order of the rows. The values become
+// visible, in all parts and all columns at once, when Finish succeeds. A writer that is destroyed
+// earlier removes its files. Takes as long as writing a table of these columns. Memory: one Writer
+// for each column.
 //
-// Writing takes as long as writing a table of these columns. Memory: one Writer for each column.
-//
-// Thread-compatible. In addition, Append and AppendLevels may run at the same time for different
-// columns. After an error each later call for the same column, and Finish, returns this error.
+// Thread-compatible; Append and AppendLevels may also run at the same time for different columns.
+// After an error each later call for the same column, and Finish, returns this error.
 class CFILE_EXPORT ColumnsWriter {
  public:
-  // Begins to add `columns` after all others. The new columns get no defaults, so each part
-  // that is written later must have values for the new columns.
-  // `options`: none, one for all columns, or one per column.
-  // WriterOptions::nullable is ignored: `columns` says which columns are nullable.
+  // Begins to add `columns` after all others. The new columns get no defaults, so each part that
+  // is written later must have values for them. `options`: none, one for all columns, or one per
+  // column. WriterOptions::nullable is ignored: `columns` says which columns are nullable.
   static absl::StatusOr<ColumnsWriter> Add(const TableLocation& table,
                                            std::span<const ColumnSchema> columns,
                                            std::span<const WriterOptions> options = {});
-  // Begins to give new values to the columns with these names. The schema stays as it is.
-  // Rows that other writers append before Finish keep their values.
-  // In a table of nested records, a list or a group may have several columns.
-  // The new levels of a column must describe the same lists and groups as the other columns do.
-  // kFailedPrecondition: a column is a key column. kInvalidArgument: a column is named twice.
-  //
-  // A column keeps its value index only if `options` ask for one. The new values of such a column
-  // must be in ascending order in each part.
+  // Begins to give new values to the columns with these names. The schema stays as it is. Rows
+  // that other writers append before Finish keep their values. In a table of nested records, a
+  // list or a group may have several columns: the new levels of a column must describe the same
+  // lists and groups as the other columns do. A column keeps its value index only if `options` ask
+  // for one; its new values must be in ascending order in each part. kFailedPrecondition: a column
+  // is a key column. kInvalidArgument: a column is named twice.
   static absl::StatusOr<ColumnsWriter> Replace(const TableLocation& table,
                                                std::span<const std::string> names,
                                                std::span<const WriterOptions> options = {});
@@ -170,27 +161,25 @@ class CFILE_EXPORT ColumnsWriter {
   const Schema& schema() const;
 
   // Appends values to one column; see Writer::Append. `column`: the position of the column in
-  // `columns` or `names`. Precondition: the position exists. kInvalidArgument: the column does
-  // not hold T or has levels; there are more values than rows of the table.
+  // `columns` or `names`. Precondition: the position exists. kInvalidArgument: the column has
+  // levels; there are more values than rows of the table.
   template <typename T, typename = IfValueType<T>>
   absl::Status Append(size_t column, std::span<const T> values);
   template <typename T, typename = IfValueType<T>>
   absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
   // Appends entries to a column with levels; see LevelWriter::Append. kInvalidArgument: the column
-  // does not hold T or has no levels; there are more records than rows of the table.
+  // has no levels; there are more records than rows of the table.
   template <typename T, typename = IfValueType<T>>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
 
-  // Completes the files and publishes them. Called once, as the last call.
-  // kInvalidArgument: a column has fewer rows than the table.
+  // Completes the files and publishes them. Called once, as the last call. kInvalidArgument: a
+  // column has fewer rows than the table.
   // kAborted: one of the following has happened since this writer began:
   // - the schema has changed;
   // - one of these columns has got other values;
   // - a part was dropped or replaced, or, for Add, a part was added;
   // - or files of this writer were removed.
-  //
-  // Other errors as TableWriter::Finish.
   absl::Status Finish();
 
  private:

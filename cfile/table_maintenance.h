@@ -1,5 +1,5 @@
-// Drops, merges and cleans up the parts of a table (cfile/FORMAT.md, Table). Programs that read the
-// table while it changes keep the parts with which they opened it.
+// Drops, merges and cleans up the parts of a table (cfile/FORMAT.md, Table). Programs that read
+// the table while it changes keep the parts with which they opened it. Errors: cfile/CONCEPTS.md.
 //
 // To replace parts by a new part, see TableWriter::Replace in cfile/table.h.
 #pragma once
@@ -29,12 +29,10 @@ class TableWriter;  // cfile/table.h
 
 // Removes the parts with these names (PartInfo::name) from the table, all of them in one commit.
 // The files stay until CollectGarbage removes them. The rows of later parts get smaller ordinals.
-// Without names, nothing changes. If all parts are dropped from a table that a value index keeps in
-// order, a part without rows takes their place. Its value index keeps the order for the rows that
-// are appended later. Errors are then also those of TableWriter::Replace.
-//
-// kNotFound: there is no table, or it has no part of one of these names; then no part is removed.
-// After an error of the storage, the parts may have been removed or not.
+// Without names, nothing changes. If all parts are dropped from a table that a value index keeps
+// in order, a part without rows takes their place. Its value index keeps the order for the rows
+// that are appended later. kNotFound: the table has no part of one of these names; then no part is
+// removed.
 CFILE_EXPORT absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
                                     const ReaderOptions& options = {});
 
@@ -46,9 +44,8 @@ struct CompactReport {
   uint64_t copied_bytes = 0;    // stored bytes of the copied blocks
 };
 
-// Merges parts into one new part, in one commit. `parts`: the names of the parts; empty: all parts.
-// No other part may be between them, because the new part takes the place of the first one, and
-// rows with equal keys keep the order of the parts.
+// Merges parts into one new part, in one commit. `parts`: the names of the parts; empty: all
+// parts. No other part may be between them, because the new part takes the place of the first one.
 // Does nothing if there are fewer than two parts.
 //
 // One column, the sort column, gives the order of the rows in the new part:
@@ -75,10 +72,9 @@ struct CompactReport {
 // other column. The replaced parts stay until CollectGarbage removes them. The file of a column
 // keeps the metadata of the first merged part, unless its options have metadata.
 //
-// kNotFound: there is no table, or the table has no part with one of these names.
-// kInvalidArgument: another part is between these parts; the error names it.
-// kAborted: one of the parts was dropped or replaced during this call.
-// Other errors as TableReader::OpenColumn and TableWriter::Finish.
+// kNotFound: the table has no part with one of these names. kInvalidArgument: another part is
+// between these parts; the error names it. kAborted: one of the parts was dropped or replaced
+// during this call.
 CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
                                                    std::span<const std::string> parts = {},
                                                    std::span<const WriterOptions> options = {});
@@ -101,27 +97,24 @@ CFILE_EXPORT absl::StatusOr<PartOrigin> ReadPartOrigin(const TableLocation& tabl
 using MergeProgress = std::function<absl::Status(uint64_t rows)>;
 
 // Appends the rows of all parts of `from` to the part that `to` writes, in the order in which
-// Compact merges them. So a program can sort more rows than fit into memory.
-// Encodes all values with the options of `to`, and copies no blocks.
-// Calls `progress` from time to time, at least once for each 16 million rows.
-// If `progress` is null, there are no calls. Does not call to.Finish. Memory as Compact.
+// Compact merges them. So a program can sort more rows than fit into memory. Encodes all values
+// with the options of `to`, and copies no blocks. Calls `progress`, which may be null, from time
+// to time, at least once for each 16 million rows. Does not call to.Finish. Memory as Compact.
 //
-// kInvalidArgument: the tables have different schemas. Errors of `progress` are returned. Other
-// errors as TableReader::OpenColumn and TableWriter::Append. After an error do not call to.Finish,
+// kInvalidArgument: the tables have different schemas. After an error do not call to.Finish,
 // because only some of the rows may have been appended.
 CFILE_EXPORT absl::Status AppendMerged(const TableReader& from, TableWriter& to,
                                        const MergeProgress& progress = nullptr);
 
-// Removes the rows whose value in `column` is less than `key`, in one commit.
-// `column`: the sort column that Compact would use (see Compact).
-// If `column` is the key index, `key` is a CompoundKey or a prefix of one, and T is
-// std::string_view. Nulls that sort first are less than all values.
+// Removes the rows whose value in `column` is less than `key`, in one commit. `column`: the sort
+// column that Compact would use. If `column` is the key index, `key` is a CompoundKey or a prefix
+// of one, and T is std::string_view. Nulls that sort first are less than all values.
 //
-// A part is dropped if all its rows are less than `key`. A part is replaced if only some of its
-// rows are less. One new part replaces all such parts and gets their remaining rows. It also gets
-// the rows of parts between them that may have the same keys, so that these rows keep their order.
-// Memory, options and errors as Compact. Also kFailedPrecondition: the table is not sorted by this
-// column. Preconditions: the column exists; the column holds T.
+// A part is dropped if all its rows are less than `key`. One new part replaces the parts of which
+// only some rows are less, and gets their remaining rows. It also gets the rows of parts between
+// them that may have the same keys, so that these rows keep their order. Memory, options and
+// errors as Compact. Also kFailedPrecondition: the table is not sorted by this column.
+// Preconditions: the column exists; the column holds T.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& key,
                                         std::span<const WriterOptions> options = {});
@@ -130,10 +123,9 @@ CFILE_EXPORT absl::Status DropRowsBelow(const TableLocation& table, size_t colum
 // collects garbage earlier.
 inline constexpr std::chrono::seconds kGarbageAge = std::chrono::hours(7 * 24);
 
-// A program may make folders for temporary files in a table's directory.
-// Returns a new name for such a folder: "temporary-" and 128 random bits.
-// CollectGarbage removes such a folder like a part that table.cft does not name.
-// For the age and size of the folder, only the files and folders directly in it count.
+// Returns a new name for a folder of temporary files that a program makes in a table's directory:
+// "temporary-" and 128 random bits. CollectGarbage removes such a folder like a part that
+// table.cft does not name. For its age and size, only the files and folders directly in it count.
 CFILE_EXPORT absl::StatusOr<std::string> NewTemporaryFolderName();
 
 // True if a file or a folder in a table's directory has a name that this library makes
@@ -149,26 +141,25 @@ struct RemovedGarbage {
 
 // Removes what table.cft does not name: parts that were dropped, and files that killed writers
 // left. Removes only folders and files with names that writers give, and temporary folders. The
-// folder of a part stays if it has a file with another name (IsTablePath).
-// A folder is removed if neither the folder nor a file in it has changed for the time `older_than`.
-// Dropping a part counts as a change. Returns what was removed. Precondition: older_than >= 0.
+// folder of a part stays if it has a file with another name (IsTablePath). A folder is removed if
+// neither the folder nor a file in it has changed for the time `older_than`. Dropping a part
+// counts as a change. Returns what was removed. Precondition: older_than >= 0.
 //
-// Before CollectGarbage removes parts, it writes the names of these parts into table.cft.
-// After that, no writer can publish a part with such a name.
+// Before CollectGarbage removes parts, it writes their names into table.cft. After that, no writer
+// can publish a part with such a name.
 //
 // A reader that opened the table before a part was dropped can read the part until it is collected.
 // Files that the reader has open stay readable even longer; opening another file of the part fails
 // with kAborted.
 //
-// The age also protects the parts that writers are writing. table.cft does not name such parts yet.
-// A writer changes its files whenever it completes a block of any column.
-// So `older_than` must be longer than the longest time between two blocks of a writer, and longer
-// than the time between the last block and the call of Finish, or of CommitParts for a prepared
-// part (cfile/prepared_parts.h).
-// If `older_than` is too short, CollectGarbage may remove files of the writer.
-// The table is not damaged: Finish or CommitParts returns kAborted.
-// A merge in a folder for temporary files (NewTemporaryFolderName) must end within `older_than`.
-// On network file systems, add the difference between the clocks of the machines.
+// The age also protects the parts that writers are writing. table.cft does not name such parts
+// yet. A writer changes its files whenever it completes a block of any column. So `older_than`
+// must be longer than the longest time between two blocks of a writer, and longer than the time
+// between the last block and the call of Finish, or of CommitParts for a prepared part
+// (cfile/prepared_parts.h). If it is too short, CollectGarbage may remove files of the writer. The
+// table is not damaged: Finish or CommitParts returns kAborted. A merge in a folder for temporary
+// files (NewTemporaryFolderName) must end within `older_than`. On network file systems, add the
+// difference between the clocks of the machines.
 //
 // Use 0 only if no writer and no reader has the table open.
 // With 0, a part that is being dropped at the same time may be removed by the next call.
@@ -176,9 +167,9 @@ struct RemovedGarbage {
 // If there is no table, removes what killed writers of a new table left. Removes nothing if a part
 // is complete, because Repair (cfile/table_repair.h) may bring it back.
 //
-// `dry_run`: removes nothing, and returns what would be removed.
-// kNotFound: there is no table, and no part that a writer began. If the files of a part cannot be
-// removed, the function returns that error. The next call removes the rest.
+// `dry_run`: removes nothing, and returns what would be removed. kNotFound: there is no table, and
+// no part that a writer began. If the files of a part cannot be removed, returns that error; the
+// next call removes the rest.
 CFILE_EXPORT absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(
     const TableLocation& table, std::chrono::seconds older_than = kGarbageAge,
     const ReaderOptions& options = {}, bool dry_run = false);

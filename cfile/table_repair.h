@@ -1,10 +1,9 @@
 // Rebuilds a table whose table.cft, chunks or columns are damaged or missing (cfile/FORMAT.md,
 // Table). In the library cfile::salvage.
 //
-// The folder of each part has a copy: a file with the schema and the description of the part.
-// A commit is one change of the table. The copy also has the number of the commit that wrote the
-// copy, and the names of the parts that this part replaced.
-// Repair rebuilds table.cft from the copies.
+// The folder of each part has a copy: a file with the schema, the description of the part, the
+// number of the commit that wrote the copy, and the names of the parts that this part replaced.
+// Repair rebuilds table.cft from the copies. Errors that all calls have: cfile/CONCEPTS.md.
 #pragma once
 
 #include <cstdint>
@@ -87,14 +86,13 @@ struct CFILE_EXPORT RepairReport {
 // Repairs a table. Reads all values of all parts, and checks them as TableReader::VerifyColumn
 // does. If table.cft, its chunks, the copies and all files are sound, changes nothing.
 //
-// If table.cft or a chunk is damaged or missing, Repair rebuilds table.cft.
-// (A chunk is a file that describes older parts.) Repair uses all parts that the readable rest of
-// table.cft and the chunks name. It finds the other parts by their folders.
-// The parts keep their order. The schema is that of the newest copy whose commit counts.
+// If table.cft or a chunk is damaged or missing, Repair rebuilds table.cft. (A chunk is a file
+// that describes older parts.) Repair uses all parts that the readable rest of table.cft and the
+// chunks name, and finds the other parts by their folders. The parts keep their order. The schema
+// is that of the newest copy whose commit counts.
 //
-// Parts that were dropped or replaced do not come back, even if their files still exist.
-// The folder of a dropped part has a mark: a file that says that the part was dropped.
-// The copy of a part says which parts this part replaced.
+// Parts that were dropped or replaced do not come back, even if their files still exist: the
+// folder of a dropped part has a file that says so, and a copy says which parts its part replaced.
 //
 // An interrupted commit counts if the files of its part are complete. Neither it nor an interrupted
 // drop counts if a later commit shows that it failed. An interrupted change of columns
@@ -113,14 +111,11 @@ struct CFILE_EXPORT RepairReport {
 // With `salvage`, also that of a TableWriter and of Salvage. A damaged part is then salvaged twice:
 // first without writing anything, to find out how many rows it has.
 //
-// kNotFound: there is no table.cft and no part.
-// kDataLoss: no part has a readable copy, so table.cft cannot be rebuilt.
-// kAborted: another program has committed during Repair. Then call Repair again.
-// kOutOfRange, kUnimplemented: table.cft or a copy exceeds a limit or needs an unknown feature.
-// The file may be intact. Other errors: those of the storage, and of TableWriter with `salvage`.
-// If the storage returns an error for a file of a column, Repair returns this error with `salvage`
-// or `drop_damaged`. Without these options, Repair reports the part as kDamaged.
-// If Repair cannot salvage a part because of an error, it has salvaged the parts before this part.
+// kNotFound: there is no table.cft and no part. kDataLoss: no part has a readable copy, so
+// table.cft cannot be rebuilt. kAborted: another program has committed during Repair. Then call
+// Repair again. If the storage returns an error for a file of a column, Repair returns this error
+// with `salvage` or `drop_damaged`. Without these options, Repair reports the part as kDamaged. If
+// Repair cannot salvage a part because of an error, it has salvaged the parts before this part.
 CFILE_EXPORT absl::StatusOr<RepairReport> Repair(const TableLocation& table,
                                                  const RepairOptions& options = {});
 

@@ -1,4 +1,5 @@
-// Scans of a table: the rows that match a filter, with the values of several columns.
+// Scans of a table: the rows that match a filter, with the values of several columns. Errors,
+// lifetime and threads: cfile/CONCEPTS.md.
 //
 //   auto scan = table.NewScan({.columns = {{"carrier", "dep_delay"}},
 //                              .where = And(Eq("origin", "JFK"), Gt("dep_delay", 60))});
@@ -46,15 +47,14 @@ struct TableScanOptions {
   // The scan ends after this many rows.
   uint64_t limit = UINT64_MAX;
 
-  // True: the last rows come first.
-  // The rows of one batch are in ascending order nevertheless.
-  // Each batch has the rows before the rows of the previous batch.
-  // A scan in this order takes as long as a forward scan, except with levels.
-  // In a column with levels, the levels before a batch in its block are decoded again.
+  // True: the last rows come first. The rows of one batch are in ascending order nevertheless;
+  // each batch has the rows before those of the previous batch. A scan in this order takes as long
+  // as a forward scan, except with levels: the levels before a batch in its block are decoded
+  // again.
   bool reverse = false;
 
-  // If not null and set to true, in any thread, Next soon returns kCancelled.
-  // Must outlive the scan.
+  // If not null and set to true, in any thread, Next soon returns kCancelled. Must outlive the
+  // scan.
   const std::atomic<bool>* cancelled = nullptr;
 };
 
@@ -106,9 +106,8 @@ class CFILE_EXPORT TableBatch {
   // empty(); column < the number of columns; the column holds T and has no levels.
   template <typename T, typename = IfValueType<T>>
   Batch<T> column(size_t column) const;
-  // The entries of a column with levels (ColumnSchema::has_levels): num_rows() records.
-  // The result's first_record is not set.
-  // Preconditions: not empty(); column < the number of columns; the column holds T and has levels.
+  // The entries of a column with levels (ColumnSchema::has_levels): num_rows() records. The
+  // result's first_record is not set. Preconditions as for column, but the column has levels.
   template <typename T, typename = IfValueType<T>>
   LevelBatch<T> levels(size_t column) const;
 
@@ -121,21 +120,19 @@ class CFILE_EXPORT TableBatch {
   const internal::ColumnBatches* columns_ = nullptr;
 };
 
-// A scan of a table; TableReader::NewScan begins one. Only one thread at a time may use a scan;
-// several scans may read one table at the same time, for example one for each range of
-// TableReader::SplitScan. A scan keeps the table open.
+// A scan of a table; TableReader::NewScan begins one. Thread-compatible; keeps the table open.
+// Several scans may read one table at the same time, for example one for each range of
+// TableReader::SplitScan.
 //
-// The scan evaluates the conditions of the filter one after another, the cheapest first.
-// A condition reads a block only if some rows of the block have passed the earlier conditions.
-// A condition also skips a block if no row of the block can match. The bounds in table.cft, the
-// statistics, the Bloom filters and the value indexes can show this.
-// The scan reads the columns to return only at the rows that match.
-// Memory: one block and one batch for each condition and for each column.
+// The scan evaluates the conditions of the filter one after another, the cheapest first. A
+// condition reads a block only if some rows of the block have passed the earlier conditions, and
+// if the bounds in table.cft, the statistics, the Bloom filters and the value indexes do not
+// exclude all its rows. The scan reads the columns to return only at the rows that match. Memory:
+// one block and one batch for each condition and for each column.
 //
 // Each column is a file of its own. From a source with latency, the scan reads several blocks of
-// one column at the same time. But it waits for one column after another.
-// So the scan of k columns waits k times as often as the scan of one column.
-// To wait for several columns at the same time, scan the ranges of SplitScan in several threads.
+// one column at the same time, but waits for one column after another. To wait for several columns
+// at the same time, scan the ranges of SplitScan in several threads.
 class CFILE_EXPORT TableScan {
  public:
   TableScan(TableScan&&) noexcept;
@@ -145,14 +142,11 @@ class CFILE_EXPORT TableScan {
   // The columns of the batches: positions in the table's schema().columns.
   const std::vector<size_t>& columns() const;
 
-  // Returns the next rows that match: at least 1 unless the scan is at its end, at most 65,536, all
-  // from one part. Errors: those of Cursor (cfile/reader.h) and of TableReader::OpenColumn;
-  // kCancelled: see TableScanOptions. Rows that were found before an error are returned before the
-  // error. After an error the next call continues with the first row that was not returned, or
-  // returns the error again.
+  // Returns the next rows that match: at least 1 unless the scan is at its end, at most 65,536,
+  // all from one part. Rows that were found before an error are returned before the error.
+  // kCancelled: see TableScanOptions.
   absl::StatusOr<TableBatch> Next();
 
-  // The remaining batches, for a range-based for loop.
   BatchRange<TableScan> Batches() { return {*this, 0}; }
 
   const TableScanCounters& counters() const;
@@ -169,7 +163,6 @@ class CFILE_EXPORT TableScan {
 };
 
 // Begins a scan of a single file, which is scanned like a table with one column, named "value".
-// Errors as TableReader::NewScan.
 CFILE_EXPORT absl::StatusOr<TableScan> NewTableScan(const Reader& reader,
                                                     const TableScanOptions& options);
 

@@ -94,7 +94,7 @@ enum class LogicalType : uint8_t { kNone = 0, kTimestamp = 1, kTime = 2, kUuid =
 
 enum class TimeUnit : uint8_t { kNone = 0, kSeconds = 1, kMillis = 2, kMicros = 3, kNanos = 4 };
 
-// A column's type with its parameters. A plain value; == compares all fields.
+// A column's type with its parameters.
 struct CFILE_EXPORT ColumnType {
   DataType data_type = DataType::kInt64;
   LogicalType logical = LogicalType::kNone;

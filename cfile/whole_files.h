@@ -18,9 +18,9 @@ class CFILE_EXPORT WholeFiles {
   virtual ~WholeFiles() = default;
 
   // Opens a file, and begins to read the whole file in the background. Returns at once. Errors are
-  // returned by the reads of the source. `size_bytes`: the expected size of the file, at least 1.
-  // If the file has another size, the reads return kDataLoss.
-  // Returns null if the file cannot be read in this way. Then Storage::Open is called.
+  // returned by the reads of the source. `size_bytes`: the expected size of the file, at least 1;
+  // if the file has another size, the reads return kDataLoss. Returns null if the file cannot be
+  // read in this way; then Storage::Open is called.
   virtual std::shared_ptr<const Source> OpenWhole(const std::string& path,
                                                   uint64_t size_bytes) const = 0;
 };

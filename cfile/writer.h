@@ -1,4 +1,4 @@
-// Writes one column into one file.
+// Writes one column into one file. Errors, lifetime and threads: cfile/CONCEPTS.md.
 //
 //   auto writer = cfile::Writer<std::string_view>::Create(
 //       "keys.cfile", cfile::ColumnType::String(), {.value_index = true});
@@ -32,9 +32,7 @@ namespace internal {
 class AnyWriter;
 }  // namespace internal
 
-// Writes values of type T; cfile/types.h says which T each ColumnType takes. Movable; a writer that
-// was moved from may only be destroyed or assigned to. Different threads may use a writer, but only
-// one at a time. Different writers are independent.
+// Writes values of type T; cfile/types.h says which T each ColumnType takes. Thread-compatible.
 //
 // The file's bytes depend only on type, options, rows and metadata. They do not depend on threads,
 // nor on how the rows are divided among calls (except with Compatibility::kKudu: some of Kudu's
@@ -49,20 +47,17 @@ class AnyWriter;
 // The statistics take 20 to 150 bytes for each block, at most half of max_block_size_bytes, and a
 // Bloom filter takes at most max_bloom_filter_bytes.
 //
-// Failure is sticky: after an error of Append, AppendNull or Finish, each later call returns this
-// error, and the file at the path stays as it was (for one exception see NewFileSink, cfile/io.h).
-// Append and Finish also return the errors of the Sink. After a successful Finish, calls return
-// kFailedPrecondition. If an exception passes through a call (std::bad_alloc, which is not caught
-// here), later calls return kAborted. A writer that is destroyed without Finish leaves no files.
+// After an error each later call returns this error, and the file at the path stays as it was (for
+// one exception see NewFileSink, cfile/io.h). A writer that is destroyed without Finish leaves no
+// files.
 template <typename T>
 class CFILE_EXPORT Writer {
   static_assert(CheckValueType<T>());
 
  public:
-  // Begins a file at `path` or into `sink`. A file at `path` is written with NewFileSink: the file
-  // appears at `path`, and replaces an existing file, when Finish succeeds. kInvalidArgument: T,
-  // type and options do not fit together. kUnimplemented: the registry has no such encoding for the
-  // type, or the codec was not built in. Other errors: those of NewFileSink.
+  // Begins a file at `path` or into `sink`. A file at `path` is written with NewFileSink, and the
+  // errors are those of NewFileSink, too: the file appears at `path`, and replaces an existing
+  // file, when Finish succeeds.
   static absl::StatusOr<Writer> Create(const std::string& path, const ColumnType& type,
                                        const WriterOptions& options = {});
   static absl::StatusOr<Writer> Create(std::unique_ptr<Sink> sink, const ColumnType& type,
@@ -71,13 +66,12 @@ class CFILE_EXPORT Writer {
   Writer& operator=(Writer&&) noexcept;
   ~Writer();
 
-  // Appends rows that all hold a value. Copies the data it needs before it returns.
-  // kInvalidArgument: a fixed-length value has another length; or, with a value index, a value is
-  // NaN or less than the value before it (the error names its ordinal). kOutOfRange: a value or
-  // the file exceeds a limit of the options; the file would have more than 2^32 - 1 rows.
+  // Appends rows that all hold a value. kInvalidArgument: a fixed-length value has another length;
+  // or, with a value index, a value is NaN or less than the value before it (the error names its
+  // ordinal). kOutOfRange: the file would have more than 2^32 - 1 rows.
   absl::Status Append(std::span<const T> values);
-  // The same, for values in braces: Append({1, 2, 3}). This is a template so that libcfile.so does
-  // not export it: compilers give different names to exported functions with constraints.
+  // Appends values in braces: Append({1, 2, 3}). This is a template so that libcfile.so does not
+  // export it: compilers give different names to exported functions with constraints.
   template <typename V = T, typename = std::enable_if_t<!std::is_same_v<V, bool>>>
   absl::Status Append(std::initializer_list<std::type_identity_t<V>> values) {
     return Append(std::span<const T>(values.begin(), values.size()));
@@ -90,29 +84,26 @@ class CFILE_EXPORT Writer {
 
   // Appends rows of which some may be null. Bit i % 8 of validity[i / 8] is 1 if row i holds a
   // value (Arrow's validity bitmap). values[i] is ignored if row i is null. Precondition:
-  // validity.size() >= (values.size() + 7) / 8. Errors as Append(values), and kInvalidArgument: a
-  // row is null, but the column is not nullable or has a value index (the error names the
-  // ordinal).
+  // validity.size() >= (values.size() + 7) / 8. kInvalidArgument: also if a row is null, but the
+  // column is not nullable or has a value index (the error names the ordinal).
   absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity);
 
-  // Appends the rows of `batch`, for example of a batch that a cursor has returned. Errors as
-  // Append(values, validity). A template, so that the compiler prefers a span where braces could
-  // mean either.
+  // Appends the rows of `batch`, for example of a batch that a cursor has returned. A template, so
+  // that the compiler prefers a span where braces could mean either.
   template <std::same_as<Batch<T>> B = Batch<T>>
   absl::Status Append(const B& batch) {
     return AppendBatch(batch);
   }
 
-  // Appends one null row. Errors as Append(values, validity).
   absl::Status AppendNull();
 
-  // Adds a (key, value) pair to the footer, before Finish. kInvalidArgument: the key begins with
-  // "cfile."; then nothing is added, and the writer can go on.
+  // Adds a (key, value) pair to the footer. kInvalidArgument: the key begins with "cfile."; then
+  // nothing is added, and the writer can go on.
   absl::Status AddMetadata(std::string_view key, std::string_view value);
 
   // Writes the remaining data, the indexes and the footer, and makes the file durable and visible.
-  // Called once, as the last call. kOutOfRange: a part of the file exceeds a limit of the options.
-  // A file that a reader with the same limits would refuse is never published.
+  // Called once, as the last call. A file that a reader with the same limits would refuse is never
+  // published: kOutOfRange.
   absl::Status Finish();
 
   const ColumnType& type() const;
