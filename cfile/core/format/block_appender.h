@@ -46,14 +46,15 @@ class BlockAppender {
                                       std::span<const uint8_t> body,
                                       const BlockStorage& storage = {});
 
-  // Stores a movable block. Compresses each section alone.
-  // Ignores the codec and the sizes in `head`.
-  // storage.align_at counts from the start of the body. Returns the same errors as Append.
+  // Stores a movable block. Compresses each section alone. Ignores the codec and the sizes in
+  // `head`. storage.align_at counts from the start of the body. Errors as Append.
   absl::StatusOr<BlockPointer> AppendMovable(
       BlockHead head, std::array<std::span<const uint8_t>, kBlockSections> sections,
       const BlockStorage& storage);
 
-  // Stores a copy of a movable block of another file.
+  // Stores a copy, with another first ordinal, of a movable block of another file. `head` and
+  // `stored`: the head and the bytes of the block. `from_offset`: the place of these bytes in the
+  // other file, where the body has the same alignment as in the copy.
   // The copy gets the first ordinal `first_ordinal`.
   // `head`: the head of the block. `stored`: the bytes of the block.
   // `from_offset`: the place of these bytes in the other file.

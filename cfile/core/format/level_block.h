@@ -77,8 +77,8 @@ struct LevelBlock {
 absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info,
                                            const BlockHead* head = nullptr);
 
-// Does the same for a movable block whose section levels, before compression, is `levels`.
-// The values of the result have no bytes. Errors: those of ParseLevelBlock.
+// Splits the section levels of a movable block, `levels` (before compression). The values of the
+// result have no bytes. Errors: those of ParseLevelBlock.
 absl::StatusOr<LevelBlock> ParseLevels(std::span<const uint8_t> levels, const FileInfo& info,
                                        const BlockHead& head);
 

@@ -1,6 +1,5 @@
-// Movable blocks (cfile/FORMAT.md, Movable blocks).
-// A movable block is a head and three sections: the levels, the skip table and the body.
-// Each section is compressed alone. The head is never compressed, and has the checksums.
+// Movable blocks (cfile/FORMAT.md, Movable blocks): a head, which has the checksums and is never
+// compressed, and three sections, each compressed alone.
 #pragma once
 
 #include <array>
@@ -23,9 +22,8 @@ inline constexpr size_t kPartBytes = 4096;
 // The size of a head without its checksums, in bytes.
 inline constexpr size_t kHeadFieldBytes = 52;
 
-// The sections of a movable block, in the order of the block.
-// kLevels holds the null header, the level header or the array header (cfile/FORMAT.md).
-// It is empty in a flat column without nulls.
+// The sections of a movable block, in its order. kLevels holds the null header, the level header or
+// the array header (cfile/FORMAT.md), and is empty in a flat column without nulls.
 enum BlockSection : uint8_t { kLevels, kSkipTable, kBody };
 inline constexpr size_t kBlockSections = 3;
 
@@ -74,18 +72,16 @@ constexpr size_t HeadBytesOf(size_t stored_bytes) {
   return kLeast + kChecksumBytes * ((stored_bytes - kLeast + kPerPart - 1) / kPerPart);
 }
 
-// Reads the head at the start of `block`. Other bytes may follow the head.
-// ReadBlockHead stores the result in `head`.
-// kDataLoss: the head is cut off or contradicts itself.
-// Also kDataLoss if `verify` is set and the checksum of the head is wrong.
-// kUnimplemented: the block needs a dictionary other than the file's.
+// Reads the head at the start of `block`. Other bytes may follow the head. ReadBlockHead stores the
+// result in `head`. kDataLoss: the head is cut off or contradicts itself, or `verify` is set and
+// the checksum of the head is wrong. kUnimplemented: the block needs a dictionary other than the
+// file's.
 absl::StatusOr<BlockHead> ParseBlockHead(std::span<const uint8_t> block, bool verify);
 absl::Status ReadBlockHead(std::span<const uint8_t> block, bool verify, BlockHead& head);
 
-// Returns kDataLoss if the head of `block` has a wrong checksum.
-// `block`: all bytes of a stored block.
-// Computes the size of the head from the size of `block`.
-// The size fields in the head may be damaged, so they are not used.
+// Returns kDataLoss if the head of `block`, all bytes of a stored block, has a wrong checksum.
+// Computes the size of the head from the size of `block`, because the size fields in the head may
+// be damaged.
 absl::Status CheckHead(std::span<const uint8_t> block);
 
 // Checks the parts of the sections that have the bytes `begin` to `end` - 1 of the sections. Does
@@ -101,9 +97,8 @@ void AppendBlockHead(const BlockHead& head,
                      const std::array<std::span<const uint8_t>, kBlockSections>& stored,
                      encodings::ByteWriter& out);
 
-// Changes the first ordinal of a block: the number of the block's first row in the file.
-// `head`: the bytes of the block's head. Writes the number there, and updates the head's checksum.
-// Precondition: ParseBlockHead returned OK for `head`.
+// Writes the number of a block's first row in the file into `head`, the bytes of the block's head,
+// and updates the head's checksum. Precondition: ParseBlockHead returned OK for `head`.
 void SetFirstOrdinal(std::span<uint8_t> head, uint32_t first_ordinal);
 
 // A movable block before compression: the head as it is stored, then the uncompressed sections.
@@ -113,16 +108,14 @@ struct MovableBlock {
   DataBlock values;  // num_rows and validity are not set
 };
 
-// Splits the uncompressed block `bytes` into its parts. `head`: as for ParseDataBlock.
-// Returns the errors of ParseBlockHead.
-// Also returns kDataLoss if the sections do not have the sizes in the head.
+// Splits the uncompressed block `bytes` into its parts. `head`: as for ParseDataBlock. Errors as
+// ParseBlockHead, and kDataLoss if the sections do not have the sizes in the head.
 absl::StatusOr<MovableBlock> SplitMovableBlock(std::span<const uint8_t> bytes,
                                                const BlockHead* head = nullptr);
 
-// Splits the uncompressed data block `bytes` into its parts.
-// The block may be movable or not. `info` describes the file, which is flat.
-// `head`: the head of a movable block if it was read already. Otherwise nullptr.
-// kDataLoss: a length or a count does not fit. kUnimplemented: see ParseBlockHead.
+// Splits the uncompressed data block `bytes`, movable or not, of the flat file that `info`
+// describes. `head`: the head of a movable block if it was read already. kDataLoss: a length or a
+// count does not fit. kUnimplemented: see ParseBlockHead.
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const FileInfo& info,
                                          const BlockHead* head = nullptr);
 
@@ -135,8 +128,8 @@ absl::Status ParseNulls(std::span<const uint8_t> levels, const FileInfo& info,
 // Returns kDataLoss if `rest` is not empty. `rest`: the bytes after the last field of the levels.
 absl::Status CheckLevelsEnd(std::span<const uint8_t> rest);
 
-// Checks the numbers of rows and entries in the head against the numbers in the levels.
-// `num_rows` and `num_entries`: the numbers in the levels. Returns kDataLoss if a number differs.
+// Returns kDataLoss if the numbers of rows and entries in the head differ from `num_rows` and
+// `num_entries`, the numbers in the levels.
 absl::Status CheckRowCounts(const BlockHead& head, uint64_t num_rows, uint64_t num_entries);
 
 }  // namespace cfile::internal

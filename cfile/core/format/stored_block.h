@@ -73,8 +73,8 @@ struct FetchedBlock {
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, BlockBuffer& buffer);
-// Do the same for the file that `info` describes.
-// FetchDataBlock reads a data block. FetchBlock reads any other block.
+// For a block of the file that `info` describes: FetchDataBlock reads a data block, FetchBlock any
+// other.
 absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,
                                             const BlockPointer& pointer, bool verify,
                                             size_t max_block_size_bytes, BlockBuffer& buffer);

@@ -18,9 +18,8 @@ absl::Status WithMessage(const absl::Status& status, absl::string_view message);
 // Puts `name` and a colon before the message, unless the message has the name already. (Errors of a
 // user's Source or Sink may or may not have it.) OK stays OK.
 absl::Status Named(const absl::Status& status, const std::string& name);
-// Does the same as Named, for an error of the Sink with this name. A file's sink may name its
-// temporary file, which is in the same folder, so a message that contains the folder of `name`
-// stays unchanged.
+// Named for an error of the Sink with this name. A file's sink may name its temporary file, which
+// is in the same folder, so a message that contains the folder of `name` stays unchanged.
 absl::Status NamedSink(const absl::Status& status, const std::string& name);
 template <typename T>
 absl::StatusOr<T> Named(absl::StatusOr<T> result, const std::string& name) {

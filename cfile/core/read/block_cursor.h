@@ -140,7 +140,7 @@ class BlockCursor final : public RowBlock {
  private:
   // kDataLoss if the block has nulls. (A column with a value index has no nulls.)
   absl::Status CheckNoNulls() const;
-  // Goes to the first row, also if the decoder's position is unknown.
+  // Goes to the first row, even if the decoder's position is unknown.
   absl::Status SeekToFront() {
     row_ = 0;
     return decoder_->SeekTo(0);

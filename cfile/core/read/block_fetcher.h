@@ -1,9 +1,8 @@
-// Decides which data blocks a cursor reads in advance, and makes the requests.
-// It is used if the source is not in memory.
-// A plan is the ranges of bytes that one call of Source::ReadMany will read.
-// The width of a plan is the number of its ranges.
-// If the source reads in the background, all ranges of a plan are begun at once. Each time the
-// cursor takes a range, further ranges are begun, so that the plan keeps its width.
+// Decides which data blocks a cursor of a source that is not in memory reads in advance, and makes
+// the requests. A plan is the ranges of bytes that one call of Source::ReadMany will read; its
+// width is their number. If the source reads in the background, all ranges of a plan are begun at
+// once. Each time the cursor takes a range, further ranges are begun, so that the plan keeps its
+// width.
 #pragma once
 
 #include <algorithm>
@@ -41,9 +40,8 @@ enum class BlockPlan : uint8_t {
   kSome        // the cursor will read all blocks that `wants` names
 };
 
-// Returns the row after the block of a leaf's entry.
-// The last entry of a leaf does not say where its rows end. For this entry, the result is a guess:
-// the block has as many rows as the block before it.
+// Returns the row after the block of a leaf's entry. The last entry of a leaf does not say where
+// its rows end: the result is then a guess, that the block has as many rows as the block before it.
 // Precondition: the leaf is in a positional index.
 inline uint64_t LikelyEnd(const LoadedNode& leaf, uint32_t entry) {
   if (entry + 1 < leaf.num_entries()) return leaf.ordinal(entry + 1);
@@ -59,7 +57,6 @@ inline bool HasRowOf(std::span<const uint64_t> rows, int shift, const LoadedNode
   return found != rows.end() && *found >> shift < LikelyEnd(leaf, entry);
 }
 
-// Does the same for consecutive rows.
 inline bool HasRowOf(const OrdinalRange& rows, const LoadedNode& leaf, uint32_t entry) {
   return leaf.ordinal(entry) < rows.end && LikelyEnd(leaf, entry) > rows.begin;
 }
@@ -72,19 +69,18 @@ struct ReadAhead {
   uint64_t max_range_bytes = 0;
 };
 
-// Belongs to one cursor. Thread-compatible.
-// The memory of a fetcher is the ranges of one call of Source::ReadMany.
-// These ranges have at most max_requests_in_flight * read_ahead_bytes bytes together, or what
-// ReadAhead allows.
-// If a single block is larger, they have the bytes of this block.
-// The buffer of the cursor also has one range or one block.
+// Belongs to one cursor. Thread-compatible. Memory: the ranges of one call of Source::ReadMany,
+// which have at most max_requests_in_flight * read_ahead_bytes bytes together, or what ReadAhead
+// allows, or one block if it is larger. The buffer of the cursor also has one range or one block.
 class BlockFetcher {
  public:
   // Returns whether the block of a leaf's entry will be read.
   using Wants = std::function<bool(const LoadedNode& leaf, uint32_t entry)>;
 
-  // Sets what the cursor will read from now on, in ascending order.
-  // `wants`: the blocks that are wanted. If it is empty, all blocks are wanted.
+  // Sets what the cursor will read from now on, in ascending order. `wants`: the blocks that are
+  // wanted; if it is empty, all. It may be called for all entries of the leaf that is passed to
+  // Prepare. `perhaps`: blocks that may be wanted later. They are read like blocks in order, as
+  // long as all blocks turn out to be wanted.
   // `wants` may be called for all entries of the leaf that is passed to Prepare.
   // `perhaps`: blocks that are not wanted now, but may be wanted later.
   // These blocks are read like blocks in order, as long as all blocks turn out to be wanted.
@@ -95,7 +91,7 @@ class BlockFetcher {
     perhaps_ = std::move(perhaps);
   }
   void SetPlan(BlockPlan plan) { plan_ = plan; }
-  // Sets the direction. `backward`: the cursor will read the blocks in descending order.
+  // `backward`: the cursor will read the blocks in descending order.
   void SetBackward(bool backward) {
     if (backward != backward_) next_width_ = 1;
     backward_ = backward;
@@ -103,13 +99,11 @@ class BlockFetcher {
   bool backward() const { return backward_; }
   void SetReadAhead(const ReadAhead& limits) { limits_ = limits; }
 
-  // Prepares a call of FetchBlock for the block of a leaf's entry.
-  // Reads this block into `buffer`. Also reads blocks that will be needed after this block.
-  // Does nothing if `buffer` has the block, or if FetchBlock should read the block alone.
-  // is_cached(pointer) returns true if a block need not be read.
-  //
-  // If several blocks could not be read together, FetchBlock reads the wanted block alone.
-  // So an error counts only if this block itself cannot be read.
+  // Reads the block of a leaf's entry, and blocks that will be needed after it, into `buffer`,
+  // before a call of FetchBlock. Does nothing if `buffer` has the block, or if FetchBlock should
+  // read the block alone. is_cached(pointer) returns true if a block need not be read. If several
+  // blocks could not be read together, FetchBlock reads the wanted block alone, so an error counts
+  // only if this block itself cannot be read.
   template <typename IsCached>
   void Prepare(const Source& source, const ReaderOptions& options, const LoadedNode& leaf,
                uint32_t entry, BlockAccess access, const IsCached& is_cached, BlockBuffer& buffer) {
@@ -129,8 +123,8 @@ class BlockFetcher {
     ReadPlanned(source, pointer, buffer);
   }
 
-  // Begins to read what Prepare would read, and does not wait.
-  // Precondition: the source reads in the background.
+  // Begins to read what Prepare would read, and does not wait. Precondition: the source reads in
+  // the background.
   template <typename IsCached>
   void BeginToPrepare(const Source& source, const ReaderOptions& options, const LoadedNode& leaf,
                       uint32_t entry, BlockAccess access, const IsCached& is_cached,
@@ -188,8 +182,8 @@ class BlockFetcher {
       if (backward_ ? block.end() > plan_end_ : block.offset < plan_end_) continue;
       const bool wanted = !wants_ || wants_(leaf, next);
       if (!wanted && !(perhaps_ && follows_ && perhaps_(leaf, next))) {
-        // The cursor may need this block after all.
-        // Then a plan that begins with this block continues this plan.
+        // The cursor may need this block after all. Then a plan that begins with this block
+        // continues this plan.
         if (perhaps_ && LessFar(block)) next_last_ = Front(block);
         continue;
       }
@@ -200,9 +194,9 @@ class BlockFetcher {
   }
   // Returns the range that contains the block. If there is none, returns ranges_.end().
   std::vector<Range>::iterator FindRange(const BlockPointer& pointer);
-  // Removes the range that contains the block from the plan, and returns the range.
-  // If there is none, returns nullopt.
-  // If the source reads in the background, also removes the ranges before this range.
+  // Removes the range that contains the block from the plan, and returns the range; nullopt if
+  // there is none. If the source reads in the background, also removes the ranges before this
+  // range.
   std::optional<Range> TakeRange(const BlockPointer& pointer);
   // Moves the bytes of a range with the block at `pointer` into `buffer`, if they could be read.
   void Use(Range range, const BlockPointer& pointer, BlockBuffer& buffer);
@@ -214,12 +208,12 @@ class BlockFetcher {
   bool LessFar(const BlockPointer& block) const {
     return backward_ ? Front(block) > next_last_ : Front(block) < next_last_;
   }
-  // Says that the next plan may have `width` ranges.
-  // This plan must begin where `block` ends, or a little after that place in the plan's direction.
+  // Says that the next plan may have `width` ranges, if it begins where `block` ends, or a little
+  // after that place in the plan's direction.
   void PlanAfter(const BlockPointer& block, size_t width, const ReaderOptions& options);
   // Doubles the size of ranges, if there are as many of them as possible.
   void GrowRanges(const ReaderOptions& options);
-  // Begins a plan. Its first block is at `pointer`.
+  // Begins a plan whose first block is at `pointer`.
   void Begin(const Source& source, const ReaderOptions& options, const BlockPointer& pointer);
   // Adds a block to the last range of the plan. Returns false if the range cannot have it.
   bool Extend(const BlockPointer& block);
@@ -230,7 +224,7 @@ class BlockFetcher {
   void BeginReads(const Source& source);
   // Reads the planned ranges. The first range has the block at `pointer`.
   void ReadPlanned(const Source& source, const BlockPointer& pointer, BlockBuffer& buffer);
-  // Call this function if a range with the block at `pointer` could not be read.
+  // Call if a range with the block at `pointer` could not be read.
   void RangeFailed(const BlockPointer& pointer);
 
   BlockPlan plan_ = BlockPlan::kInOrder;

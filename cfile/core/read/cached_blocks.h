@@ -60,7 +60,7 @@ class CachedBlocks {
 
   // Returns nullptr if the block is not cached.
   std::shared_ptr<const ResidentBlock> Find(const Key& key);
-  // Does the same as Find, but the call does not count as a lookup or as a use of the block.
+  // Find that does not count as a lookup or as a use of the block.
   std::shared_ptr<const ResidentBlock> Peek(const Key& key);
   // Stores `block` unless it is larger than a shard.
   void Insert(const Key& key, std::shared_ptr<const ResidentBlock> block);

@@ -30,9 +30,8 @@ encodings::DecoderMaker* DecoderMakerFor(const FileReader& file) {
   return HoldsType<T>(file.info().type) ? &encodings::MakeDecoderOf<T> : nullptr;
 }
 
-// Errors as those of Cursor (cfile/reader.h). Thread-compatible.
-//
-// A call that fails leaves the position unchanged, so it can be repeated.
+// Errors as Cursor (cfile/reader.h). Thread-compatible. A call that fails leaves the position
+// unchanged.
 class FileCursor : protected BlockWalk {
  public:
   // `access`: kScan if the blocks after this one will be read too.
@@ -53,9 +52,9 @@ class FileCursor : protected BlockWalk {
   // Opens the next block if the rows of the current block are at their end. Sets `first_ordinal` to
   // the ordinal of the next row. Returns false at the end of the file.
   absl::StatusOr<bool> GoToNextRow(uint64_t& first_ordinal);
-  // Call this function after an error in the values of a block. It returns `status` with the name
-  // of the block. Until the next seek, GoToNextRow returns the same error, because the caller may
-  // have received a part of a record already.
+  // Call after an error in the values of a block. Returns `status` with the name of the block.
+  // Until the next seek, GoToNextRow returns the same error, because the caller may have received a
+  // part of a record already.
   absl::Status KeepFailed(const absl::Status& status);
 
   absl::Status OutOfRange(uint64_t ordinal) const;
@@ -83,9 +82,9 @@ class FileCursor : protected BlockWalk {
   // True if the path to the current block is in the positional index, whose nodes have ordinals.
   bool by_ordinal() const { return path_ == &paths_[0]; }
 
-  // Says which blocks will be read from now on, as BlockFetcher::Expect does.
-  // `wants` is called only for entries of the positional index.
-  // If the path is in the value index, all blocks are wanted.
+  // Says which blocks will be read from now on, as BlockFetcher::Expect does. `wants` is called
+  // only for entries of the positional index. If the path is in the value index, all blocks are
+  // wanted.
   template <typename Wants>
   void ExpectBlocks(BlockPlan plan, Wants wants, BlockFetcher::Wants perhaps = nullptr) {
     fetcher_.Expect(
@@ -95,8 +94,8 @@ class FileCursor : protected BlockWalk {
         },
         std::move(perhaps));
   }
-  // Sets the direction in which blocks will be read.
-  // Without a positional index, a cursor reads blocks only in ascending order.
+  // Sets the direction in which blocks will be read. Without a positional index, it is always
+  // ascending.
   void SetBackward(bool backward);
 
   bool InBlock(uint64_t ordinal) const {
@@ -110,8 +109,9 @@ class FileCursor : protected BlockWalk {
   // Implements SeekToOrdinal. After an error the position is undefined.
   absl::Status GoTo(uint64_t ordinal, BlockAccess access);
 
-  // Opens the block that has row `row`. Precondition: `row` is a row of the file.
-  // Needs no search if this block comes just after the current block.
+  // Opens the block that has row `row`. Precondition: `row` is a row of the file. Needs no search
+  // if this block comes just after the current block. Without a positional index, reads all blocks
+  // before this block, from the current block on if `row` is not before it.
   // Without a positional index, reads all blocks before this block.
   // If `row` is not before the current block, the reading begins at the current block.
   absl::Status OpenBlockOf(uint64_t row);

@@ -29,8 +29,7 @@ namespace cfile::internal {
 struct LoadedBlock {
   std::span<const uint8_t> bytes;
   std::shared_ptr<const ResidentBlock> resident;  // may be null
-  // The head of a movable block. nullptr for other blocks.
-  // Valid as long as `resident` and the buffer.
+  // The head of a movable block, else nullptr. Valid as long as `resident` and the buffer.
   const BlockHead* head = nullptr;
   // The place for the block's seek index; nullptr if the block was loaded with kScan.
   SeekIndexSlot* seek_index = nullptr;
@@ -46,9 +45,9 @@ struct LoadedBlock {
 // index nodes, the set of verified blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {
  public:
-  // `usage`: the file adds its memory and its counters to this object. May be null.
-  // If `usage` has no room, the file builds no seek indexes.
-  // `whole`: if true, Open reads the whole file with one request, and keeps it in memory.
+  // `usage`: the file adds its memory and its counters to this object, and builds no seek indexes
+  // if it has no room. May be null. `whole`: if true, Open reads the whole file with one request,
+  // and keeps it in memory.
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(
       std::shared_ptr<const Source> source, const ReaderOptions& options,
       std::shared_ptr<SharedUsage> usage = nullptr, bool whole = false);
@@ -85,13 +84,12 @@ class FileReader {
   absl::Status CheckNumValues();
 
   // Returns the file's dictionary, or null if the file has none. It is read and decoded once.
-  // Threads that need the dictionary at the same time share one request.
-  // They share its error, too, if the request fails.
+  // Threads that need it at the same time share one request, and its error if it fails.
   absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> Dictionary();
 
-  // Returns the file's statistics. They are read and checked once.
-  // Returns null if the file has none, or if they exceed the limit (StatisticsLimit).
-  // Threads share requests as for the dictionary.
+  // Returns the file's statistics, or null if the file has none, or if they exceed the limit
+  // (StatisticsLimit). They are read and checked once. Threads share requests as for the
+  // dictionary.
   absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics();
   // Reads the statistics without keeping them. kOutOfRange if they exceed the limit. Precondition:
   // the file has statistics.
@@ -103,6 +101,13 @@ class FileReader {
                                               BlockBuffer& buffer) const;
 
   // Reads the data block of a leaf's entry for a cursor. Uses the cache if the cache has the block.
+  // With kSeek, puts the block into the cache, unless the block is used directly from the source's
+  // memory. `fetcher` belongs to the cursor, and knows which blocks the cursor will read next. With
+  // kFewRows, may return a block that is in_part. The encoding of such a block has value places
+  // (encodings/value_places.h), and the block has neither nulls nor levels. If a block was returned
+  // in part several times, the whole block is read instead. Threads that seek the same block share
+  // one request; scans, Take and SeekMany, which read several blocks at once, do not. Errors name
+  // the file and the block.
   // With kSeek, puts the block into the cache, unless the block is used directly from the source's
   // memory. `fetcher` belongs to the cursor, and knows which blocks the cursor will read next.
   // With kFewRows, may return a block that is in_part. The encoding of such a block has value
@@ -132,15 +137,14 @@ class FileReader {
   // not used in place, does nothing and returns a PlacedBlock without bytes.
   PlacedBlock Prefetch(const LoadedNode& leaf, uint32_t entry) const;
 
-  // Begins to read in the background what LoadDataBlock will read with the same arguments.
-  // Does nothing if the source cannot do this, or if the block is in memory already.
+  // Begins to read in the background what LoadDataBlock will read with the same arguments. Does
+  // nothing if the source cannot do this, or if the block is in memory already.
   void BeginToLoad(const LoadedNode& leaf, uint32_t entry, BlockAccess access,
                    BlockFetcher& fetcher, const BlockBuffer& buffer) const;
 
-  // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock), and
-  // verifies all its checksums.
-  // This function is meant for reading blocks in order.
-  // Precondition: the file has movable blocks. Errors name the file and the block.
+  // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock), for reading
+  // blocks in order, and verifies all its checksums. Precondition: the file has movable blocks.
+  // Errors name the file and the block.
   absl::StatusOr<StoredBlock> FetchStored(const LoadedNode& leaf, uint32_t entry,
                                           BlockFetcher& fetcher, BlockBuffer& buffer) const;
 
@@ -153,8 +157,8 @@ class FileReader {
   // `ends`: `source`, if the file was not in memory before it was opened. Otherwise null.
   FileReader(std::shared_ptr<const Source> source, std::shared_ptr<const BufferedEnds> ends,
              const ReaderOptions& options, FileInfo info, std::shared_ptr<SharedUsage> usage);
-  // Returns whether there is room for `bytes` more bytes of seek indexes.
-  // These are the indexes of blocks that are not in the cache.
+  // Returns whether there is room for `bytes` more bytes of seek indexes of blocks that are not in
+  // the cache.
   bool HasRoomForSeekIndex(size_t bytes) const;
   // Reads a block that is needed once: an index node, the dictionary, the statistics.
   absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, size_t max_size_bytes,
@@ -179,11 +183,10 @@ class FileReader {
   const BlockFormat format_;
   std::atomic<const LoadedNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
   CachedBlocks::File cache_file_;                                 // this file's name in the cache
-  // The requests of all threads for nodes.
-  // A node is checked against its parent's entry.
-  // So the key of a request is the parent and this entry.
-  // The key is not the node's offset: two entries of a damaged file may point to the same bytes.
-  // For a root, the parent is null, and the entry is the kind of the index.
+  // The requests of all threads for nodes. A node is checked against its parent's entry, so the key
+  // of a request is the parent and this entry. It is not the node's offset, because two entries of
+  // a damaged file may point to the same bytes. For a root, the parent is null, and the entry is
+  // the kind of the index.
   SharedRequests<std::pair<const LoadedNode*, uint32_t>, absl::StatusOr<const LoadedNode*>>
       node_requests_;
   // The requests for blocks. The key is the offset and the size of the block.

@@ -1,5 +1,5 @@
-// A sink is an object that takes the rows of a column from a RowReader.
-// Without a sink, a RowReader returns the rows as batches.
+// Takes the rows of a column from a RowReader. Without a sink, a RowReader returns the rows as
+// batches.
 #pragma once
 
 #include <cstddef>
@@ -15,55 +15,51 @@
 namespace cfile::internal {
 
 // Takes the rows of one column. Thread-compatible. A `void*` and the values of a batch have the
-// column's C++ type.
-// If a function Add... returns a number, the sink took only so many of the rows.
-// It took the first ones, and at least one.
-// The functions copy what they need, unless their comments say that a sink may keep pointers.
-// Precondition of all Add functions: there is at least one row.
+// column's C++ type. If a function Add... returns a number, the sink took only so many of the rows:
+// the first ones, and at least one. The functions copy what they need, unless their comments say
+// that a sink may keep pointers. Precondition of all Add functions: there is at least one row.
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  // The owner of the sink sometimes says that all rows so far are kept. Kept rows are not removed.
-  // Of the rows that were added after that, Truncate keeps the first `rows` and removes the others.
+  // The owner of the sink sometimes says that all rows so far are kept. Of the rows that were added
+  // after that, keeps the first `rows` and removes the others.
   virtual void Truncate(size_t rows) = 0;
 
-  // `source`: where the values were read from. May be null.
-  // The sink may keep pointers to values that lie in the memory of the source.
+  // `source`: where the values were read from. May be null. The sink may keep pointers to values
+  // that lie in the memory of the source.
   virtual absl::StatusOr<size_t> Add(const AnyBatch& batch,
                                      const std::shared_ptr<const Source>& source) = 0;
   // `batch` must stay valid until its rows are kept or removed. `source`: as for Add.
   virtual absl::StatusOr<size_t> AddLevels(const AnyLevelBatch& batch,
                                            const std::shared_ptr<const Source>& source) = 0;
   // Returns memory for up to `count` values of the next AddLevels, or null if the sink has none.
-  // If the values of that batch begin there, AddLevels does not copy them.
+  // AddLevels does not copy values that begin there.
   virtual void* RoomForLevels(size_t /*count*/) { return nullptr; }
 
-  // Returns room for up to `count` values. Write values there, and then call AddWritten.
-  // If the result is null, call Add instead.
+  // Returns room for up to `count` values. Write values there, and then call AddWritten. If the
+  // result is null, call Add instead.
   virtual void* Room(size_t /*count*/) { return nullptr; }
-  // Adds the rows of `batch`. Their values were written to the result of Room.
+  // Adds the rows of `batch`, whose values were written to the result of Room.
   virtual void AddWritten(const AnyBatch& /*batch*/) {}
 
-  // Returns an object for strings. Append strings to it, and then call AddPacked.
-  // If the result is null, call Add instead. A later call may return null.
-  // `source`: where the values will be read from.
+  // Returns an object for strings. Append strings to it, and then call AddPacked. If the result is
+  // null, which may differ from call to call, call Add instead. `source`: where the values will be
+  // read from.
   virtual encodings::PackedStrings* Packed(const Source& /*source*/) { return nullptr; }
-  // Adds `count` rows that were appended to the result of Packed.
-  // `batch` has the validity of the rows.
+  // Adds `count` rows that were appended to the result of Packed, with the validity of `batch`.
   virtual void AddPacked(size_t /*count*/, const AnyBatch& /*batch*/) {}
 
-  // Returns room for up to `count` codes. Write codes there, and then call AddCodes.
-  // If the result is null, the sink takes no codes.
+  // Returns room for up to `count` codes. Write codes there, and then call AddCodes. If the result
+  // is null, the sink takes no codes.
   virtual uint32_t* RoomForCodes(size_t /*count*/) { return nullptr; }
-  // Adds codes that were written to the result of RoomForCodes.
-  // The codes are indexes into `values`.
-  // `dictionary` keeps `values` in memory. The code of a null is 0.
+  // Adds codes that were written to the result of RoomForCodes. They are indexes into `values`,
+  // which `dictionary` keeps in memory. The code of a null is 0.
   virtual absl::StatusOr<size_t> AddCodes(
       const Batch<uint32_t>& codes, encodings::ValueSpan values,
       const std::shared_ptr<const encodings::Dictionary>& dictionary) = 0;
 
-  // Says that the rows that were added last end their block.
-  // So in memory, the values of the next rows do not follow the values of these rows.
+  // Says that the rows that were added last end their block: the values of the next rows do not
+  // follow theirs in memory.
   virtual void EndBlock() = 0;
 };
 

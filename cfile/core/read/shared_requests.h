@@ -18,12 +18,10 @@ namespace cfile::internal {
 template <typename Key, typename Result>
 class SharedRequests {
  public:
-  // Returns the result of request().
-  // If another thread is making a request with the same key, waits for that thread.
-  // Then returns the result of that thread, also if the result is an error.
-  // A thread that calls this function just after the end of a request makes a new request.
-  // So request() should first look whether another thread has already stored the result.
-  // request() must not call Share of this object.
+  // Returns the result of request(). If another thread is making a request with the same key, waits
+  // for it and returns its result, even if this is an error. A thread that calls this function just
+  // after the end of a request makes a new request, so request() should first look whether another
+  // thread has already stored the result. request() must not call Share of this object.
   template <typename Request>
   Result Share(const Key& key, const Request& request) {
     std::unique_lock lock(mutex_);
@@ -51,7 +49,7 @@ class SharedRequests {
     bool done = false;             // guarded by mutex_
     std::optional<Result> result;  // written before `done`
   };
-  // Ends a request, also if it throws.
+  // Ends a request, even if it throws.
   struct Ending {
     SharedRequests* const requests;
     const Key& key;

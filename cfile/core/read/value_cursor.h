@@ -42,8 +42,8 @@ class ValueCursor final : public FileCursor {
   absl::StatusOr<AnyBatch> Next(size_t max_rows);
   absl::StatusOr<AnyBatch> Previous(size_t max_rows);
 
-  // The position. After Previous the block cursor is still at the batch's end, because a seek would
-  // overwrite the batch. The same holds while there are rows in ahead_.
+  // The position. After Previous, and while there are rows in ahead_, the block cursor is
+  // elsewhere, because a seek would overwrite the batch.
   uint64_t ordinal() const { return rewound_to_.value_or(FileCursor::ordinal()); }
 
   // Returns the end of the rows that Next returns.
@@ -107,9 +107,9 @@ class ValueCursor final : public FileCursor {
   // Precondition: at most kKeysAhead keys.
   void PrepareSearches(size_t begin, size_t end);
   absl::Status SeekSome(encodings::ValueSpan keys, std::span<KeyPosition> positions);
-  // Does the same as GoToKey, but searches the block that begins at row `ordinal` first if that
-  // block is loaded. Preconditions: a block begins at row `ordinal`; `key` is greater than all
-  // values before this row.
+  // As GoToKey, but first searches the block that begins at row `ordinal`, if it is loaded.
+  // Preconditions: a block begins at row `ordinal`; `key` is greater than all values before this
+  // row.
   absl::StatusOr<KeyPosition> FindAfter(uint64_t ordinal, const void* key);
 
   // Copies the values at `ordinals` to the rows of `out` from `out_begin` on.

@@ -36,13 +36,10 @@ inline constexpr uint64_t kTextBytes = 64;
 inline constexpr uint64_t kUnknownBytes = 64;
 inline constexpr uint64_t kScalarBytes = 8;
 
-// A position in the bytes of a message.
-// Each function returns false if the bytes are malformed.
-// Then the reader must not be used any more.
-// As in the protobuf library, three things are malformed: a number of more than 10 bytes,
-// a tag or a length of more than 5 bytes, and the field number 0.
-// If a number has more bits than its type, the highest bits are ignored.
-// The protobuf library does this, too.
+// A position in the bytes of a message. Each function returns false if the bytes are malformed; the
+// reader must then not be used again. As in the protobuf library, three things are malformed: a
+// number of more than 10 bytes, a tag or a length of more than 5 bytes, and the field number 0; and
+// if a number has more bits than its type, the highest bits are ignored.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes)

@@ -12,24 +12,22 @@
 
 namespace cfile::internal::wire {
 
-// Checks how much memory a message of this type takes when it is parsed from `bytes`.
-// A message of two bytes may take a hundred bytes of memory.
-// ParseMessage makes the same check. Writers call this function before they publish a message.
-// So readers accept each message that a writer has published.
-// kOutOfRange: the memory is more than 64 KiB plus eight times `max_size_bytes` (this error names
-// max_metadata_size_bytes), or `bytes` are more than 2^31 - 1 bytes.
-// kDataLoss: the bytes are not a message of this type.
-// The texts of the errors begin with "its message".
+// Checks how much memory a message of this type takes when it is parsed from `bytes`: a message of
+// two bytes may take a hundred bytes. ParseMessage makes the same check, and writers make it before
+// they publish a message, so readers accept what a writer has published. kOutOfRange: the memory is
+// more than 64 KiB plus eight times `max_size_bytes` (this error names max_metadata_size_bytes), or
+// `bytes` are more than 2^31 - 1 bytes. kDataLoss: the bytes are not a message of this type. The
+// texts of the errors begin with "its message".
 absl::Status CheckParsedSize(std::string_view bytes, uint64_t max_size_bytes,
                              const MessageType& type);
 
-// Parses `bytes` into `message`. All fields of `message` must be absent before.
-// Returns the errors of CheckParsedSize. After an error some fields may be set.
+// Parses `bytes` into `message`, all of whose fields must be absent before. Errors as
+// CheckParsedSize; after one some fields may be set.
 absl::Status MergeMessage(std::string_view bytes, uint64_t max_size_bytes, const MessageType& type,
                           void* message);
 
-// Removes all fields of `message`, and parses `bytes` into it.
-// The texts of `message` point into `bytes`. Returns the errors of CheckParsedSize.
+// Removes all fields of `message`, and parses `bytes` into it. Its texts point into `bytes`. Errors
+// as CheckParsedSize.
 template <typename Message>
 absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes, Message& message) {
   message = {};

@@ -387,8 +387,8 @@ class TryingEncoder final : public AutoEncoder {
   // many bytes of values were written before it.
   Storage chosen_;
   // What the trials that made the current choice found (of several, the one with the most values),
-  // and how many values the column had before. The same of the choice that has stored the most
-  // values so far, and how many.
+  // and how many values the column had before. kept_ and kept_values_ are for the choice that has
+  // stored the most values so far.
   std::optional<ChoiceInfo> found_;
   uint64_t found_at_ = 0;
   std::optional<ChoiceInfo> kept_;

@@ -31,17 +31,15 @@ struct CopiedBlock {
   std::string last_key;
 };
 
-// True if a file that `options` and `info` describe may have a copy of `block`.
-// Then `options` allow the encoding and the codec of `block`, and `block` is within the limits of
-// `options`. If `block` needs a dictionary, the file has this dictionary.
-// With the default options, a block keeps its encoding and its codec.
-// Precondition: ResolveChoices was called for `options`.
+// True if a file that `options` and `info` describe may have a copy of `block`: `options` allow its
+// encoding and its codec, it is within the limits of `options`, and the file has the dictionary
+// that it needs. With the default options, a block keeps its encoding and its codec. Precondition:
+// ResolveChoices was called for `options`.
 bool MayCopy(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options);
 
-// True if the rows of `block` should be joined with the rows of the blocks beside it.
-// This is so if `block` or the block before `block` is small.
-// The block before `block` has `entries` entries and about `bytes` bytes so far.
-// So repeated merges of files do not make many small blocks.
+// True if the rows of `block` should be joined with the rows of the blocks beside it, because
+// `block` or the block before it is small. That block has `entries` entries and about `bytes` bytes
+// so far. So repeated merges of files do not make many small blocks.
 bool JoinsBlocks(const CopiedBlock& block, uint64_t entries, size_t bytes,
                  const WriterOptions& options);
 

@@ -35,7 +35,7 @@ class StickyStatus {
     return status_;
   }
 
-  // Does the same as Run, for the last call: if `work` succeeds, all later calls fail.
+  // Runs the last call: if `work` succeeds, all later calls fail.
   template <typename Work>
   absl::Status Finish(Work&& work) {
     absl::Status status = Run(std::forward<Work>(work));

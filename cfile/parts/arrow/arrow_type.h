@@ -1,6 +1,4 @@
 // Describes the Arrow type of a column, and the parts that exports and imports share.
-// An export makes Arrow arrays of a file's rows.
-// An import writes the rows of Arrow arrays to a file.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +9,8 @@
 
 namespace cfile::internal {
 
-// The types whose Arrow format is one letter.
-// Several types may have one letter. The first of them is the type of imported values.
+// The types whose Arrow format is one letter. Of several types with one letter, the first is that
+// of imported values.
 struct FormatLetter {
   char letter;
   DataType type;
@@ -40,9 +38,8 @@ inline bool NanosOfInt96(const Int96& value, int64_t& nanos) {
          !__builtin_add_overflow(days_nanos, of_day, &nanos);
 }
 
-// Returns the number of decimal digits of the values of a decimal column.
-// An int128 column is a decimal in Arrow, so it has a number of digits, too.
-// Returns 0 for other types.
+// Returns the number of decimal digits of a decimal column, or of an int128 column, which is a
+// decimal in Arrow. Returns 0 for other types.
 int32_t DecimalDigits(const ColumnType& type);
 
 // How the values of a column are stored in an Arrow array.
@@ -57,9 +54,8 @@ enum class ArrowLayout : uint8_t {
   kDictionary   // int32 indexes
 };
 
-// Returns how values of `type` are stored.
-// Never returns kDictionary: the caller may choose it instead of kStrings or kViews.
-// Precondition: Validate(type).ok().
+// Returns how values of `type` are stored; never kDictionary, which the caller may choose instead
+// of kStrings or kViews. Precondition: Validate(type).ok().
 ArrowLayout LayoutOf(const ColumnType& type, bool string_views);
 
 // Sets format, dictionary and metadata of `field`.

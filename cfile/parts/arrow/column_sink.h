@@ -1,5 +1,4 @@
 // Makes Arrow arrays of the rows of a column.
-// A sink is an object that takes the rows of a scan.
 #pragma once
 
 #include <cstddef>

@@ -74,7 +74,7 @@ class DictionaryStore final : public TypedStore<std::string_view> {
 
   size_t size() const override { return codes_.size() / sizeof(uint32_t); }
   size_t size_bytes() const override { return codes_.size() + local_.strings().data().size(); }
-  // Strings of local_ stay, even if no code uses them any more.
+  // Strings of local_ stay, even if no code uses them any longer.
   void Truncate(size_t size) override {
     codes_.Truncate(std::min(codes_.size(), size * sizeof(uint32_t)));
   }

@@ -64,7 +64,7 @@ class Planner {
   std::vector<ImportStep>& steps() { return steps_; }
 
  private:
-  // Does the same for a node that is not repeated, or for one element of a repeated node.
+  // Plans a node that is not repeated, or one element of a repeated node.
   absl::Status PlanSingle(const ImportField& field, size_t number) {
     const RecordNode& node = tree_.node(number);
     const ImportField& values = field.values();

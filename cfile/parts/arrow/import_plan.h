@@ -41,8 +41,8 @@ struct ImportLeaf {
 absl::StatusOr<std::vector<ImportLeaf>> PlanRecords(const ImportField& root,
                                                     const RecordSchema& tree);
 
-// Does the same for a tree that has only one field.
-// `field`: this field, or a struct that holds only this field. Names have no effect.
+// Finds the field of the only leaf column of `tree`. `field`: this field, or a struct that holds
+// only this field. Names have no effect.
 absl::StatusOr<ImportLeaf> PlanColumn(const ImportField& field, const RecordSchema& tree);
 
 }  // namespace cfile::internal

@@ -125,7 +125,7 @@ struct ToDecimal128 {
     return true;
   }
 };
-// Does the same for int128. An int128 may have 39 digits.
+// Stores int128, which may have 39 digits: a decimal has 38.
 struct ToDecimalOf38Digits {
   using Value = int128_t;
   static bool Convert(const int128_t& value, Value& out) {

@@ -56,7 +56,7 @@ View ShortView(std::string_view value) {
   return view;
 }
 
-// Does the same if kMaxShort bytes can be read at `from`.
+// Precondition: kMaxShort bytes can be read at `from`.
 View ShortView(const uint8_t* from, size_t size) {
   static constexpr auto kMasks = [] {
     std::array<uint8_t, 2 * kMaxShort> masks{};

@@ -19,9 +19,9 @@
 
 namespace cfile::internal {
 
-// Keeps the text of the error for this thread, and returns its code. Precondition: !status.ok().
+// Keep the text of an error for this thread, and return its code. ReportException: of the exception
+// that is being handled; called in a catch block. Precondition of ReportError: !status.ok().
 cfile_code ReportError(const absl::Status& status) noexcept;
-// Does the same for the exception that is being handled. Called in a catch block.
 cfile_code ReportException() noexcept;
 
 // Returns the status for a callback that returned the error `code`, which is not CFILE_OK.
@@ -75,9 +75,8 @@ cfile_code Call(std::initializer_list<const void*> arguments, Work&& work) noexc
   }
 }
 
-// Does the same for a call that may change `object`.
-// After an exception object->broken stays true, and each later call for the object returns an
-// error. Then the caller can only free the object.
+// Call for a function that may change `object`. After an exception object->broken stays true, and
+// each later call for the object returns an error. Then the caller can only free the object.
 template <typename Object, typename Work>
 cfile_code CallOn(Object* object, std::initializer_list<const void*> arguments,
                   Work&& work) noexcept {

@@ -14,8 +14,8 @@
 
 namespace cfile::internal {
 
-// Writes a file or a part. Each function does the same as the function cfile_writer_... that has
-// the same name, and has the same errors.
+// Writes a file or a part. Each function stands behind the cfile_writer_... function of the same
+// name.
 class AnyWriter {
  public:
   virtual ~AnyWriter() = default;

@@ -26,7 +26,7 @@ class PendingResponse {
  public:
   PendingResponse(TransferThread& thread, HttpRequest request, const HttpOptions& options,
                   bool urgent);
-  // Ends the request. Then nothing writes to HttpRequest::out any more.
+  // Ends the request. Nothing writes to HttpRequest::out afterwards.
   ~PendingResponse();
   PendingResponse(const PendingResponse&) = delete;
   PendingResponse& operator=(const PendingResponse&) = delete;

@@ -34,7 +34,7 @@ class Transfer {
 
   // Completes the response after libcurl has ended with `code`.
   void Finish(CURLcode code);
-  // Does the same if there is no memory for a message.
+  // Ends the response without a message, for which there is no memory.
   void FailWithoutMemory() {
     response_.transport = absl::Status(absl::StatusCode::kUnavailable, "");
   }

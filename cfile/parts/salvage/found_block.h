@@ -65,9 +65,9 @@ class BlockJudge {
   std::optional<FoundBlock> WholeBlock(const BlockPointer& pointer,
                                        std::span<const uint8_t> head) const;
 
-  // Does the same as Judge, but for `whole`, a result of WholeBlock. Verifies the checksums.
-  // `end`: the end of the bytes that may be blocks.
-  // If `whole` is a damaged block of the file, returns the bytes of `whole` before `end`.
+  // Judges `whole`, a result of WholeBlock, and verifies its checksums. `end`: the end of the bytes
+  // that may be blocks. If `whole` is a damaged block of the file, returns the bytes of `whole`
+  // before `end`.
   FoundBlock JudgeMovable(const Source& source, const FoundBlock& whole,
                           const ExpectedRows& expected, uint64_t end, uint64_t& cost_bytes);
 

@@ -1,5 +1,4 @@
 // Finds the parts of a table by the copies of their descriptions (cfile/FORMAT.md, Table).
-// A copy is a file in the folder of a part. It has the description of this part.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,7 @@ struct SurveyedPart {
   TablePart part;        // described by the schema of Survey::root
   bool has_copy = true;  // false: a copy is missing or cannot be read
   absl::Status damage;   // of the part's files
-  // The marks in the folder of the part that failed attempts to drop the part have left.
-  // A mark is a file that says that the part was dropped.
+  // The marks that failed attempts to drop the part have left in its folder.
   std::vector<std::string> stale_marks = {};
 };
 

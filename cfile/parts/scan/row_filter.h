@@ -15,23 +15,20 @@ namespace cfile::internal {
 
 class FileReader;
 
-// Thread-compatible. Keeps the file open. After an error a call may be repeated. Errors of all
-// functions: kDataLoss for damage (the error names the file and the block), kOutOfRange for limits
-// of ReaderOptions, or the error of the Source.
+// Thread-compatible. Keeps the file open. After an error a call may be repeated. All functions have
+// the errors of reading a file (cfile/CONCEPTS.md).
 class RowFilter {
  public:
   virtual ~RowFilter() = default;
 
-  // Returns what is known about row `row` without reading values. The same is known about all rows
-  // of the result's range, which contains `row`. Precondition: row < the number of rows.
+  // Returns what is known without reading values about row `row`, and about all rows of the
+  // result's range, which contains it. Precondition: row < the number of rows.
   virtual JudgedRows Judge(uint64_t row) const = 0;
 
-  // Says that Match will be called for the blocks with these rows.
-  // Then these blocks can be read in advance.
-  // The order is ascending, or descending if `backward` is true.
-  // Without a call of Expect, the order is not known.
-  // If the source reads in the background and the order is ascending, begins to read the first of
-  // these blocks whose rows may match.
+  // Says that Match will be called for the blocks with these rows, in ascending order, or in
+  // descending order if `backward` is true, so that they can be read in advance. Without a call of
+  // Expect, the order is not known. If the source reads in the background and the order is
+  // ascending, begins to read the first of these blocks whose rows may match.
   virtual void Expect(const OrdinalRange& rows, bool backward) = 0;
 
   virtual bool reads_in_background() const = 0;
@@ -48,15 +45,13 @@ class RowFilter {
   // An estimate of the time to compare one value, in a unit that all filters share.
   virtual double cost_per_row() const = 0;
 
-  // Returns the object that reads and decodes the rows of this filter.
-  // Returns null if the filter's file is not `file`.
-  // NewRowFilter calls this, because filters of one file share the object.
+  // Returns the object that reads and decodes the rows of this filter, which filters of one file
+  // share; null if the filter's file is not `file`. For NewRowFilter.
   virtual std::shared_ptr<void> RowsOf(const FileReader* file) const = 0;
 
-  // Returns the number of data blocks that this filter has read.
-  // If filters share a block, the block counts for the filter that read it first.
+  // Data blocks that this filter has read. A block that filters share counts for the filter that
+  // read it first.
   uint64_t blocks_read() const { return blocks_read_; }
-  // Returns the number of rows whose values were compared.
   uint64_t rows_compared() const { return rows_compared_; }
 
  protected:
@@ -70,10 +65,9 @@ class RowFilter {
 // (max_repetition is 0); `matcher` is for the C++ type of the file's values; the predicate does not
 // need an order if this type is Int96. Errors as Reader::NewCursor and Reader::Statistics.
 //
-// `others`: other filters, or nulls. One of them may read the same file.
-// Then the new filter shares the blocks and the decoded rows of that filter.
-// Sharing has two preconditions. Only one thread at a time uses the two filters.
-// After one filter was destroyed, the other filter is not used any more.
+// `others`: other filters, or nulls. If one of them reads the same file, the new filter shares its
+// blocks and decoded rows. Then only one thread at a time may use the two filters, and after one is
+// destroyed, the other must not be used.
 absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
     const Reader& reader, std::shared_ptr<const ValueMatcher> matcher, bool negated,
     std::span<const std::unique_ptr<RowFilter>> others = {});

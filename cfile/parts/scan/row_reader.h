@@ -39,15 +39,12 @@ class RowReader {
  public:
   virtual ~RowReader() = default;
 
-  // Says which rows the next calls will read. Then the blocks of these rows can be read in advance,
-  // within the limits of `ahead`.
-  // `all`: true if all of `rows` will be read, false if maybe only the first of them.
-  // If `rows` is an array, all of them will be read.
-  // `possible`: other rows that may be read after `rows`.
-  // Their blocks are also read in advance, as long as all blocks turn out to be needed.
-  // rows.rows must stay valid until the next call of Expect,
-  // or until the last call of Enter or EnterLast.
-  // Without a call of Expect, blocks are read in advance as for a scan.
+  // Says which rows the next calls will read, so that their blocks can be read in advance, within
+  // the limits of `ahead`. `all`: true if all of `rows` will be read (as always if `rows` is an
+  // array), false if maybe only the first of them. `possible`: other rows that may be read after
+  // `rows`. Their blocks are also read in advance, as long as all blocks turn out to be needed.
+  // rows.rows must stay valid until the next call of Expect, or until the last call of Enter or
+  // EnterLast. Without a call of Expect, blocks are read in advance as for a scan.
   virtual void Expect(const ChosenRows& rows, const OrdinalRange& possible, const ReadAhead& ahead,
                       bool all) = 0;
 
@@ -67,8 +64,8 @@ class RowReader {
   // are the last ones, at least 1.
   virtual absl::StatusOr<size_t> EnterLast(const ChosenRows& rows) = 0;
 
-  // From now on, Read adds the rows to `sink` and does not set the batch.
-  // Read first removes the rows from the sink that were added but not kept.
+  // From now on, Read adds the rows to `sink` and does not set the batch. It first removes the rows
+  // from the sink that were added but not kept.
   void SetSink(RowSink* sink) { sink_ = sink; }
 
   // Reads the first of `rows`, and returns how many: at least 1, at most kMaxBatchRows. Sets

@@ -43,15 +43,14 @@ absl::Status NoColumn(const Storage& storage, std::string_view name);
 // kUnimplemented if the table holds nested records.
 absl::Status CheckFlat(const Storage& storage, const Schema& schema);
 
-// Returns the metadata of the table that the file of its first column has (TablePairs).
-// There are none if this file is damaged or gone. So its column can still be dropped or replaced.
+// Returns the metadata of the table that the file of its first column has (TablePairs); none if
+// this file is damaged or gone, so that its column can still be dropped or replaced.
 absl::StatusOr<MetadataPairs> FirstColumnMetadata(const Storage& storage, const Manifest& table,
                                                   const ReaderOptions& options);
 
-// Changes columns of all parts of a table. A part is a folder with some rows of the table.
-// The caller first calls Begin and ReadParts. Then it calls NewFile for each new file.
-// At the end it puts the finished files into parts(), and calls Commit.
-// Thread-compatible. In addition, several threads may call NewFile at the same time.
+// Changes columns of all parts of a table. The caller first calls Begin and ReadParts, then NewFile
+// for each new file. At the end it puts the finished files into parts(), and calls Commit.
+// Thread-compatible; several threads may also call NewFile at the same time.
 class ColumnChange {
  public:
   struct Part {

@@ -33,11 +33,11 @@ class FilterTree {
   static absl::StatusOr<FilterTree> Open(const BoundFilter& filter, const ScanSource& source,
                                          const ManifestPart& part, OpenConditions& opened);
 
-  // Returns what is known about row `row` of the part. The same is known about all rows of the
-  // result's range, which contains `row`. Precondition: row < the number of rows.
+  // Returns what is known about row `row` of the part, and about all rows of the result's range,
+  // which contains it. Precondition: row < the number of rows.
   Judgement Judge(uint64_t row) const;
 
-  // Does the same as RowFilter::Match.
+  // As RowFilter::Match.
   absl::StatusOr<size_t> Match(uint64_t begin, size_t count, uint8_t* bits);
 
   // Calls visit(number, filter) for each condition: its number and its open file.

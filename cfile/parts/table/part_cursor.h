@@ -41,7 +41,8 @@ class PartCursor {
   // Ordinals count the table's rows.
   uint64_t first_ordinal() const { return part_.first_ordinal; }
 
-  // Does the same as Enter for the part that contains row `row` of the table.
+  // Enters the part that contains row `row` of the table. Precondition: row < num_rows() of the
+  // table.
   // Precondition: row < num_rows() of the table.
   absl::StatusOr<C*> EnterPartOf(uint64_t row) {
     if (cursor_ != nullptr && row >= first_ordinal() &&
@@ -69,7 +70,7 @@ class PartCursor {
   // record. Precondition: row < num_rows() of the table. Errors: those of Enter and of the cursor.
   absl::StatusOr<C*> At(uint64_t row) { return EnterAndMove(row, row); }
 
-  // Does the same as At, but moves the cursor to the end of row `row`.
+  // As At, but moves the cursor to the end of row `row`.
   absl::StatusOr<C*> AtEndOf(uint64_t row) { return EnterAndMove(row, row + 1); }
 
   // The row of the table at which the cursor is. If the cursor is at the end of its part, this is

@@ -46,13 +46,11 @@ class ScanSource {
   virtual absl::StatusOr<ManifestPart> Part(size_t part) const = 0;
   // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
   virtual absl::StatusOr<ManifestPart> PartOfRow(uint64_t ordinal) const = 0;
-  // Skips the chunk that holds `part`, if the chunk's bounds exclude all its rows.
-  // A chunk describes many parts. Returns the next part after the skipped chunk.
-  // If no chunk is skipped, returns `part`.
-  // If `reverse`, goes back: `part` and the result are then the number of a part plus 1.
-  // `excluded` returns true if bounds exclude rows.
-  // Its arguments are a function that returns the bounds of a column, and the rows.
-  // Precondition: part < num_parts(), or, if `reverse`, 0 < part <= num_parts().
+  // Skips the chunk that describes `part`, if its bounds exclude all its rows. Returns the next
+  // part after the skipped chunk, or `part`. If `reverse`, goes back: `part` and the result are
+  // then the number of a part plus 1. `excluded` returns true if bounds exclude rows. Its arguments
+  // are a function that returns the bounds of a column, and the rows. Precondition: part <
+  // num_parts(), or, if `reverse`, 0 < part <= num_parts().
   using BoundsOfColumn = absl::FunctionRef<BlockStatistics(size_t column)>;
   using Excludes = absl::FunctionRef<bool(BoundsOfColumn bounds_of, const OrdinalRange& rows)>;
   virtual absl::StatusOr<size_t> PassOver(size_t part, bool reverse, Excludes excluded) const = 0;
@@ -102,7 +100,7 @@ class FilesAhead {
   FilesAhead(const ScanSource& source, size_t column, std::span<const uint64_t> rows)
       : source_(source), column_(column), rows_(rows), most_(MaxRangesOfScan(source.options())) {}
 
-  // Call this function before each part is opened.
+  // Call before each part is opened.
   void EnterPart() {
     if (!source_.opens_at_once()) return;
     if (parts_ahead_ > 0) --parts_ahead_;
@@ -169,18 +167,16 @@ class TableScanAccess {
   static const ScanSource& Source(const TableScan& scan);
   // True if the scan returns the last rows first.
   static bool IsReverse(const TableScan& scan);
-  // Returns the file of one column that contains the first row in the range of `scan`.
-  // nullopt: the range is empty. Errors: those of TableReader::OpenColumn.
+  // Returns the file of one column that contains the first row in the range of `scan`; nullopt: the
+  // range is empty. Errors: those of TableReader::OpenColumn.
   static absl::StatusOr<std::optional<Reader>> FirstFile(const TableScan& scan, size_t column);
-  // Gives the scan a sink for each of its columns. A sink is an object that receives rows.
-  // From now on the scan adds the rows of each column to the column's sink.
-  // `sinks`: one for each column, of its C++ type.
-  // The sinks must outlive the scan.
+  // From now on the scan adds the rows of each column to the column's sink. `sinks`: one for each
+  // column, of its C++ type. They must outlive the scan.
   static void SetSinks(TableScan& scan, std::vector<RowSink*> sinks);
-  // Adds the next rows to the sinks. Returns the number of these rows, at most `max_rows`.
-  // The number is 0 only at the end of the scan. Errors: those of TableScan::Next.
-  // After an error, the sinks may have surplus rows. RowSink::Truncate removes these rows.
-  // Preconditions: max_rows > 0; the caller has called SetSinks.
+  // Adds the next rows to the sinks. Returns their number, at most `max_rows`, and 0 only at the
+  // end of the scan. Errors: those of TableScan::Next. After an error, the sinks may have surplus
+  // rows, which RowSink::Truncate removes. Preconditions: max_rows > 0; the caller has called
+  // SetSinks.
   static absl::StatusOr<size_t> AddRows(TableScan& scan, size_t max_rows);
 };
 

@@ -1,4 +1,4 @@
-// Publishes new parts of a table (cfile/FORMAT.md, Commits). A part is a folder with some rows.
+// Publishes new parts of a table (cfile/FORMAT.md, Commits).
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ enum class Publication {
 
 // Makes table.cft name `parts` after all other parts, or in the place of the replaced parts.
 // Does nothing if an earlier commit has published `parts`, or has had the same job_id.
-// Sets `publication`, also if the result is an error.
+// Sets `publication`, even if the result is an error.
 //
 // kAborted: the table is not as `parts` says, files of the parts are gone, or CollectGarbage is
 // removing the parts. kAlreadyExists: there is no table, but the place holds other files.

@@ -1,6 +1,6 @@
-// Files in the folder of a part from which table.cft can be rebuilt (cfile/FORMAT.md, Table).
-// A copy has the table's schema and the part's description. A mark says that the part was dropped.
-// Each commit has a number, its sequence. A part is a folder with some rows of the table.
+// Files in the folder of a part from which table.cft can be rebuilt (cfile/FORMAT.md, Table). A
+// copy has the table's schema and the part's description. A mark says that the part was dropped.
+// The sequence is the number of a commit.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace cfile::internal {
 
-// Identifies an attempt to commit, which may fail. Several attempts may have the same sequence.
+// Identifies an attempt to commit. Of several attempts with the same sequence, at most one is the
+// commit.
 // At most one of them is the commit with this sequence.
 struct CommitTag {
   uint64_t sequence = 0;
@@ -35,8 +36,8 @@ std::string DroppedMarkName(const CommitTag& tag);
 
 // nullopt: the name is not one of PartCopyName.
 std::optional<CommitTag> ParsePartCopyName(std::string_view name);
-// Parses a name that DroppedMarkName makes. nullopt: the name is not such a name.
-// The mark of earlier versions, "dropped", counts as a mark with the greatest sequence.
+// nullopt: the name is not one of DroppedMarkName. The mark of earlier versions, "dropped", counts
+// as a mark with the greatest sequence.
 std::optional<CommitTag> ParseDroppedMarkName(std::string_view name);
 
 // NewTemporaryFolderName and IsTablePath are public in cfile/table_maintenance.h.
@@ -61,9 +62,8 @@ absl::StatusOr<TableContents> ReadCopies(const Storage& storage, const std::stri
 // Collects the commits that are known to have taken place.
 class CommitHistory {
  public:
-  // Adds the commits that `table` names. `table`: the contents of table.cft or of a copy.
-  // `attempt`: true if `table` is a copy. The attempt that wrote this copy may have failed.
-  // So this attempt is not added.
+  // Adds the commits that `table` names, the contents of table.cft or of a copy. `attempt`: true if
+  // `table` is a copy. The attempt that wrote it may have failed, and is not added.
   void Add(const TableContents& table, bool attempt);
 
   // Adds a commit, unless another commit with its sequence is known.
@@ -71,8 +71,8 @@ class CommitHistory {
 
   // True if the attempt `tag` is known to be a commit.
   bool Proves(const CommitTag& tag) const;
-  // True if another attempt is known to be the commit with the sequence of `tag`.
-  // So the attempt `tag` has failed.
+  // True if another attempt is known to be the commit with the sequence of `tag`, which has then
+  // failed.
   bool Disproves(const CommitTag& tag) const;
 
  private:

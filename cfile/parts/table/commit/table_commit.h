@@ -31,34 +31,31 @@ absl::StatusOr<std::string> ReadChunk(const Storage& storage, const std::string&
 absl::StatusOr<std::unique_ptr<const Manifest>> ReadTable(const Storage& storage,
                                                           const ReaderOptions& limits);
 
-// Returns the manifest of a table.
-// `root`: the contents of its table.cft. `storage` must outlive the result.
+// Returns the manifest of a table. `root`: the contents of its table.cft. `storage` must outlive
+// the result.
 std::unique_ptr<const Manifest> NewManifest(TableContents root, const Storage& storage,
                                             const ReaderOptions& limits);
 
-// A function that returns what is to be committed. nullopt: commit nothing.
-// `now`: the present table; null: there is no table.
+// Returns what is to be committed; nullopt: nothing. `now`: the present table; null: there is no
+// table.
 using TableChange =
     absl::FunctionRef<absl::StatusOr<std::optional<ManifestEdit>>(const Manifest* now)>;
 
-// Reads table.cft, calls `change`, and commits the result (CommitEdit).
-// If another program commits first, waits a random time and begins again with the new table.
-// So `change` may be called several times, but never after one of its results was committed.
-// Returns the error of `change`. Other errors: those of CommitEdit.
-// `may_be_done`: as in CommitEdit; may be null.
+// Reads table.cft, calls `change`, and commits the result (CommitEdit). If another program commits
+// first, waits a random time and begins again with the new table. So `change` may be called several
+// times, but never after one of its results was committed. Errors: those of `change` and
+// CommitEdit. `may_be_done`: as in CommitEdit; may be null.
 absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change,
                          bool* may_be_done = nullptr);
 
-// Tries once to commit `edit`.
-// `version`: the version of table.cft that the commit replaces (see Storage::Commit).
-// `before`: the table to which `edit` applies; null: there is no table.
-// Sets the sequence and the commit_ids of edit.root. The sequence is the number of the commit.
-// Writes these files, and then replaces table.cft:
+// Tries once to commit `edit`. `version`: the version of table.cft that the commit replaces (see
+// Storage::Commit). `before`: the table to which `edit` applies; null: there is no table. Sets the
+// commit_ids of edit.root and its sequence, the number of the commit. Writes these files, and then
+// replaces table.cft:
 // - the new chunks;
 // - a copy of the description of each part that is added or updated. If there is no such part,
 //   but parts were removed or the schema has changed: a copy of the description of one part;
 // - the marks of parts, chunks and files that are no longer needed.
-//   A mark is a file that says that something is no longer needed.
 //
 // An error of Storage::Commit does not tell whether table.cft was replaced: the answer may be lost,
 // and other writers may have committed since. So this function then reads table.cft again. Returns

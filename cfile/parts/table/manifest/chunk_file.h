@@ -1,6 +1,5 @@
-// Writes and reads the files of chunks (cfile/FORMAT.md, Table).
-// A part is a folder with some rows of a table: one file for each column.
-// A chunk is a file that describes older parts of a table, or names other chunks.
+// Writes and reads the files of chunks, which describe older parts of a table, or name other chunks
+// (cfile/FORMAT.md, Table).
 #pragma once
 
 #include <cstddef>
@@ -22,10 +21,10 @@ struct NewChunk {
   std::string bytes;
 };
 
-// Both functions make a chunk with a new name, from `parts` or from `chunks`.
-// A chunk that holds parts has height 0. A chunk that names `chunks` is one higher than `chunks`.
-// kOutOfRange: readers with the limit `max_size_bytes` would refuse the chunk.
-// Preconditions: `parts` or `chunks` is not empty. All of `chunks` have the same height.
+// Make a chunk with a new name, from `parts` or from `chunks`. A chunk that holds parts has height
+// 0; one that names `chunks` is one higher than `chunks`. kOutOfRange: readers with the limit
+// `max_size_bytes` would refuse the chunk. Preconditions: `parts` or `chunks` is not empty; all of
+// `chunks` have the same height.
 absl::StatusOr<NewChunk> MakeChunk(std::span<const TablePart> parts, const PartLayout& layout,
                                    size_t max_size_bytes);
 absl::StatusOr<NewChunk> MakeChunk(std::span<const ChunkInfo> chunks, const PartLayout& layout,
@@ -37,10 +36,9 @@ struct ChunkEntries {
   std::vector<TablePart> parts;
 };
 
-// Parses the bytes of a chunk's file. `path`: the path of this file, for messages.
-// `expected`: what the file that names the chunk says about it.
-// kDataLoss: the bytes are damaged, or belong to another chunk.
-// kOutOfRange: the bytes exceed the limit.
+// Parses the bytes of a chunk's file. `path`: the path of this file, for messages. `expected`: what
+// the file that names the chunk says about it. kDataLoss: the bytes are damaged, or belong to
+// another chunk. kOutOfRange: the bytes exceed the limit.
 absl::StatusOr<ChunkEntries> ParseChunk(std::string_view bytes, const ChunkInfo& expected,
                                         const PartLayout& layout, size_t max_size_bytes,
                                         const std::string& path);

@@ -1,6 +1,5 @@
-// The parts of a table (cfile/FORMAT.md, Table). A part is a folder with some rows of the table.
-// The file table.cft describes the newer parts itself. For the older parts it names chunks.
-// A chunk is a file that describes parts, or names other chunks.
+// The parts of a table (cfile/FORMAT.md, Table). table.cft describes the newer parts itself. For
+// the older parts it names chunks: files that describe parts, or name other chunks.
 #pragma once
 
 #include <cstddef>
@@ -33,17 +32,16 @@ struct ManifestPart {
   std::shared_ptr<const TablePart> part;  // keeps the part's chunk in memory
 };
 
-// What table.cft and its chunks say. Reads a chunk only when the chunk is needed.
-// Keeps in memory chunks with at most max_metadata_size_bytes in total, and the chunks that callers
-// hold. Immutable, thread-safe.
+// What table.cft and its chunks say. Reads a chunk only when it is needed. Keeps in memory chunks
+// with at most max_metadata_size_bytes in total, and the chunks that callers hold. Immutable,
+// thread-safe.
 //
-// Functions that may read a chunk return these errors. kDataLoss: the chunk is damaged.
-// kOutOfRange: the chunk exceeds max_metadata_size_bytes. Other errors: those of ReadFile.
+// Functions that may read a chunk return kDataLoss if it is damaged, kOutOfRange if it exceeds
+// max_metadata_size_bytes, and the errors of ReadFile.
 class Manifest {
  public:
-  // A function that reads the whole file with this name in the table's directory.
-  // The file should have `size_bytes` bytes. The function never reads more than
-  // max_metadata_size_bytes, and must be thread-safe.
+  // Reads the whole file with this name in the table's directory. The file should have `size_bytes`
+  // bytes. Never reads more than max_metadata_size_bytes. Thread-safe.
   using ReadFile =
       std::function<absl::StatusOr<std::string>(const std::string& file_name, uint64_t size_bytes)>;
 
@@ -63,21 +61,19 @@ class Manifest {
   // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
   absl::StatusOr<ManifestPart> PartOfRow(uint64_t ordinal) const;
 
-  // Calls `visit` for the parts in order. Stops when `visit` returns false or an error.
-  // Returns the error of `visit`.
-  // If `wants` returns false for a chunk, skips all parts of this chunk. Does not read the chunk.
+  // Calls `visit` for the parts in order. Stops when `visit` returns false or an error, and returns
+  // this error. Skips all parts of a chunk for which `wants` returns false, without reading the
+  // chunk.
   using WantsChunk = std::function<bool(const ChunkInfo&)>;
   using VisitPart = std::function<absl::StatusOr<bool>(const ManifestPart&)>;
   absl::Status ForEachPart(const WantsChunk& wants, const VisitPart& visit) const;
   absl::Status ForEachPart(const VisitPart& visit) const;
 
-  // Skips the chunk that holds part `number`, if `excluded` returns true for this chunk.
-  // `excluded` is called with the chunk and the ordinals of its rows.
-  // Returns the number of the first part after the skipped chunk.
-  // If no chunk is skipped, returns `number`.
-  // If `reverse`, goes back: `number` and the result are then the number of a part plus 1.
-  // Reads those chunks above the part for which `excluded` returns false.
-  // Precondition: number < num_parts(), or, if `reverse`, 0 < number <= num_parts().
+  // Skips the chunk that holds part `number`, if `excluded` returns true for this chunk and the
+  // ordinals of its rows. Returns the number of the first part after the skipped chunk, or
+  // `number`. If `reverse`, goes back: `number` and the result are then the number of a part plus
+  // 1. Reads those chunks above the part for which `excluded` returns false. Precondition: number <
+  // num_parts(), or, if `reverse`, 0 < number <= num_parts().
   using ExcludesChunk = absl::FunctionRef<bool(const ChunkInfo& chunk, const OrdinalRange& rows)>;
   absl::StatusOr<uint64_t> PassOver(uint64_t number, bool reverse, ExcludesChunk excluded) const;
 
@@ -97,8 +93,7 @@ class Manifest {
     ChunkEntries entries;  // only in the node of a chunk
     std::span<const ChunkInfo> chunks;
     std::span<const TablePart> parts;
-    // For each entry, the number of parts and the number of rows before this entry.
-    // The last element is the total.
+    // For each entry, the number of parts and of rows before it. The last element is the total.
     std::vector<uint64_t> parts_before;
     std::vector<uint64_t> rows_before;
 
@@ -117,9 +112,9 @@ class Manifest {
                              ManifestPart& place) const;
   absl::Status AddChunkFiles(std::span<const ChunkInfo> chunks, std::set<std::string>& names) const;
   NodePtr Keep(const ChunkInfo& chunk, NodePtr node) const;
-  // kDataLoss if another file, or the same file twice, names one of `chunks`.
-  // `namer`: the file that names `chunks`.
-  // Without this check, a small damaged table could claim to have a huge number of parts.
+  // kDataLoss if another file, or the same file twice, names one of `chunks`. `namer`: the file
+  // that names `chunks`. Without this check, a small damaged table could claim to have a huge
+  // number of parts.
   absl::Status CheckNamedOnce(std::span<const ChunkInfo> chunks, const std::string& namer) const;
 
   struct Kept {

@@ -15,9 +15,8 @@ namespace cfile::internal {
 struct ManifestChange {
   // The names of the parts to remove.
   std::vector<std::string> removed = {};
-  // The new parts, in order. The new parts take the place of the first part in `removed`.
-  // If `removed` is empty, the new parts come after the last part.
-  // If TablePart::order of a new part is empty, EditManifest sets it.
+  // The new parts, in order, in the place of the first part in `removed`, or after the last part.
+  // EditManifest sets TablePart::order of a new part if it is empty.
   std::vector<TablePart> added = {};
   // New descriptions of the parts with these names, which stay where they are.
   std::vector<TablePart> updated = {};
@@ -34,10 +33,9 @@ struct ManifestEdit {
   bool removes_columns = false;                  // parts that stay may lose files of columns
 };
 
-// Applies `change` to `manifest`. Does not change any file.
-// Reads the chunks that hold changed parts, and the chunks that lead to those chunks.
-// Makes a new chunk for each of the chunks that were read. An append reads no chunk.
-// Looks for named parts from the last part to the first.
+// Applies `change` to `manifest`. Does not change any file. Reads the chunks that hold changed
+// parts, and the chunks that lead to those chunks, and makes new chunks instead. An append reads no
+// chunk. Looks for named parts from the last part to the first.
 //
 // kNotFound: one of the names in `change` is not the name of a part.
 // kOutOfRange: the description of one part exceeds max_metadata_size_bytes of the manifest.
@@ -45,16 +43,15 @@ struct ManifestEdit {
 // Precondition: the names in `removed` and `updated` are different.
 absl::StatusOr<ManifestEdit> EditManifest(const Manifest& manifest, ManifestChange change);
 
-// Returns `contents` with another schema.
-// `identities`: the identities of the columns of the new schema.
-// The descriptions of parts and chunks still describe the columns that stay.
-// kInvalidArgument: a part would lack a column that has no default and is not nullable.
-// To change the schema of a table, make a Manifest of the result, and pass it to EditManifest.
+// Returns `contents` with another schema. `identities`: the identities of its columns. The
+// descriptions of parts and chunks still describe the columns that stay. kInvalidArgument: a part
+// would lack a column that has no default and is not nullable. To change the schema of a table,
+// make a Manifest of the result, and pass it to EditManifest.
 absl::StatusOr<TableContents> WithSchema(const TableContents& contents, const Schema& schema,
                                          const ColumnIdentities& identities);
 
-// Returns the identities of the columns of `contents`.
-// If `contents` has none, the id of each column is its number.
+// Returns the identities of the columns of `contents`; if it has none, the id of each column is its
+// number.
 ColumnIdentities IdentitiesOf(const TableContents& contents);
 
 }  // namespace cfile::internal

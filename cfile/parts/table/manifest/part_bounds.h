@@ -30,7 +30,7 @@ bool Summarize(std::span<const TablePart> parts, const std::vector<ColumnSchema>
 bool Summarize(std::span<const ChunkInfo> chunks, const std::vector<ColumnSchema>& columns,
                ChunkInfo& chunk);
 
-// Does the same as Summarize, but does not set `columns`.
+// Summarize without the columns.
 bool AddTotals(std::span<const TablePart> parts, ChunkInfo& chunk);
 bool AddTotals(std::span<const ChunkInfo> chunks, ChunkInfo& chunk);
 

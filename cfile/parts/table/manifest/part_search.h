@@ -55,9 +55,9 @@ class PartSearch {
   // If the parts are in key order, sets only wanted.part.
   absl::Status FindPart(Wanted& wanted);
 
-  // Does the same for several keys, and sets their positions. append_key(i, bytes) appends key i to
-  // `bytes`. `positions`: one for each key. Keeps the position of a key that is greater than all
-  // keys of the table.
+  // Finds several keys, and sets their positions. append_key(i, bytes) appends key i to `bytes`.
+  // `positions`: one for each key. Keeps the position of a key that is greater than all keys of the
+  // table.
   using AppendKeyOf = absl::FunctionRef<void(size_t index, std::string& bytes)>;
   absl::Status FindPositions(AppendKeyOf append_key, std::span<KeyPosition> positions);
 

@@ -82,8 +82,8 @@ struct TableContents {
   std::vector<ChunkInfo> chunks = {};  // by descending height
   // nullopt: the id of a column is its number, and each part has all columns.
   std::optional<ColumnIdentities> identities = {};
-  // The paths of condemned folders and files: parts, chunks and files of columns.
-  // CollectGarbage removes what is condemned. No writer may publish it any more.
+  // The paths of condemned folders and files: parts, chunks and files of columns. CollectGarbage
+  // removes what is condemned, and no writer may publish it again.
   std::vector<std::string> condemned = {};
   uint64_t sequence = 0;  // the number of the commit; 0: an earlier version made it
   // The ids of the commit `sequence` and of the commits before it, the newest first.

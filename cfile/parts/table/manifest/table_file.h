@@ -13,26 +13,25 @@
 
 namespace cfile::internal {
 
-// Returns a new name for a part: "part-" and 128 random bits.
-// So no two parts of any tables have the same name.
+// Returns a new name for a part: "part-" and 128 random bits, so that no two parts have the same
+// name.
 absl::StatusOr<std::string> NewPartName();
 // True for names that NewPartName makes. Earlier versions numbered the parts (part-000000, ...).
 bool IsUniquePartName(std::string_view name);
 // True for the names that NewPartName makes, and for those that earlier versions made.
 bool IsPartName(std::string_view name);
 
-// Names of files in a table's storage. table.cft names all other files.
-// "dropped" is a mark. A mark is a file in the folder of a part. It says that the part was dropped.
+// Names of files in a table's storage. table.cft names all other files. "dropped", in the folder of
+// a part, says that the part was dropped.
 inline constexpr char kTableFileName[] = "table.cft";
 inline constexpr char kDroppedFileName[] = "dropped";
 // Returns a new name for a damaged table.cft that Repair replaces.
 absl::StatusOr<std::string> NewDamagedTableName();
 bool IsDamagedTableName(std::string_view name);
-// Returns the name of the mark of a chunk.
-// The mark is a file that says that the chunk is no longer in the table.
+// The name of the file that says that the chunk is no longer in the table.
 std::string DroppedMarkOfChunk(const std::string& chunk);
-// Returns a new name for a mark of columns. The time of this file says since when some files of
-// columns are not needed any more. The name is "columns-", 128 random bits and ".dropped".
+// Returns a new name for a mark of columns: "columns-", 128 random bits and ".dropped". The time of
+// this file says since when some files of columns are no longer needed.
 absl::StatusOr<std::string> NewColumnsMark();
 bool IsColumnsMark(std::string_view name);
 
@@ -40,11 +39,11 @@ bool IsColumnsMark(std::string_view name);
 // ColumnFileName: the name of a column's file in a new part.
 std::string PathInStorage(const TablePart& part, size_t column);
 std::string ColumnFileName(size_t column, std::string_view name);
-// Returns a new name for a column's file in a part that exists already.
-// It is the name that ColumnFileName makes, with '-' and 128 random bits before ".cfile".
+// Returns a new name for a column's file in a part that exists already: that of ColumnFileName,
+// with '-' and 128 random bits before ".cfile".
 absl::StatusOr<std::string> NewColumnFileName(size_t column, std::string_view name);
-// True for the names that ColumnFileName and NewColumnFileName make.
-// Also true for the names of the temporary files that become files with these names.
+// True for the names that ColumnFileName and NewColumnFileName make, and for those of the temporary
+// files that become such files.
 bool IsColumnFileName(std::string_view name);
 // For messages: the paths of table.cft and of a part's column. `storage`: the name of the storage.
 std::string TableFilePath(const std::string& storage);

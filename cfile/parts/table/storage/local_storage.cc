@@ -131,7 +131,7 @@ class LocalStorage final : public Storage {
     return SystemError("mkdir", path, error.value());
   }
 
-  // Makes the entry of the directory in its parent durable, also if the directory existed before.
+  // Makes the entry of the directory in its parent durable, even if the directory existed before.
   absl::Status SyncParent() const {
     // "/.." finds the parent even if the path ends with a slash or "." or is a symbolic link.
     const absl::Status status = internal::SyncFolder(absl::StrCat(directory_, "/.."));
