@@ -23,7 +23,7 @@
 
 namespace cfile {
 
-// Works like absl::StrCat, and also takes std::string_view.
+// absl::StrCat that also takes std::string_view.
 using encodings::StrCat;
 // The text that names a limit of the options: "above the limit of 64: raise max_depth".
 using encodings::AboveLimit;

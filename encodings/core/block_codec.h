@@ -376,8 +376,8 @@ class CFILE_EXPORT BlockDecoder : public AnyBlockDecoder {
     return false;
   }
 
-  // Does the same, but sets the bit of a value to 1 if the value is one of `wanted`. Preconditions:
-  // also 1 <= wanted.size() <= kMostMatches.
+  // ReadMatches for a set: sets the bit of a value to 1 if the value is one of `wanted`.
+  // Preconditions: also 1 <= wanted.size() <= kMostMatches.
   virtual absl::StatusOr<bool> ReadMatchesOfAny(std::span<const T> /*wanted*/, size_t /*count*/,
                                                 uint8_t* /*bits*/) {
     return false;

@@ -156,7 +156,7 @@ class RleHybridEncoder {
   // Appends the lowest `count` bits of `bits` as literals. Preconditions: the width is 1; no 8
   // consecutive bits are equal, so that the bits are literals with and without kudu_exact.
   [[gnu::always_inline]] inline void AppendShortRuns(uint64_t bits, int count);
-  // Does the same for `values`. Precondition: has_ledger().
+  // Appends `values` as literals. Precondition: has_ledger().
   template <typename T>
   void AppendShortRuns(std::span<const T> values);
   [[gnu::always_inline]] inline void AppendBits(uint64_t bits, int count);

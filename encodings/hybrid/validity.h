@@ -84,10 +84,10 @@ class ValidityDecoder {
 // and `out` do not overlap.
 void SpreadValues(Lane lane, const void* present, const uint8_t* bits, size_t count, void* out);
 
-// Does the same for bits: moves the first `present` bits of `bits` to the rows whose bit in `valid`
-// is 1, in place. The bits of the other rows become 0, and so do the unused bits of the last byte.
-// `bits` has (count + 7) / 8 bytes. Precondition: `present` bits are 1 among the first `count`
-// bits of `valid`.
+// Spreads bits in place: moves the first `present` bits of `bits` to the rows whose bit in `valid`
+// is 1. The bits of the other rows become 0, and so do the unused bits of the last byte. `bits` has
+// (count + 7) / 8 bytes. Precondition: `present` bits are 1 among the first `count` bits of
+// `valid`.
 void SpreadBits(uint8_t* bits, const uint8_t* valid, size_t count, size_t present);
 
 // The reverse of SpreadValues: copies the values whose bit is 1 to the front of `present`, and

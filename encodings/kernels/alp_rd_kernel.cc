@@ -29,7 +29,7 @@ class MemoryLookup {
   const U* table_;
 };
 
-// Does the same with the table in one or two SIMD vectors of at least 4 lanes.
+// Looks up bases in a table that is in one or two SIMD vectors of at least 4 lanes.
 template <typename U, size_t kBases>
 class RegisterLookup {
  public:

@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // value.
 //
 // The same shuffles convert values of 12 bytes to streams. A perfect shuffle of n bytes moves the
-// byte at index i to index 2 * i modulo n - 1, also if n is not a power of two. Byte b of value v
+// byte at index i to index 2 * i modulo n - 1, even if n is not a power of two. Byte b of value v
 // is at index i = 12 * v + b. Four shuffles move it to index 16 * i, which is v + 16 * b modulo
 // 16 * 12 - 1. Converting back takes four inverse shuffles. One Deal does two inverse shuffles.
 //

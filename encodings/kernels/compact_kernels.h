@@ -28,7 +28,7 @@ inline constexpr size_t kOffsetReadAhead = 16;
 
 // Unpacks `count` offsets, and adds to each offset the lower bound of its bin. An offset has the
 // width of its bin. Returns the number of bits of the offsets. Precondition:
-// PackedBytes(count, table.most_width) + kOffsetReadAhead bytes at `packed` can be read, also if
+// PackedBytes(count, table.most_width) + kOffsetReadAhead bytes at `packed` can be read, even if
 // the offsets take fewer bytes.
 template <typename U>
 size_t UnpackOffsets(const BinTable<U>& table, const uint8_t* bins, const uint8_t* packed, U* out,
@@ -46,7 +46,7 @@ void AddLowers(const BinTable<U>& table, const uint8_t* bins, U* numbers, size_t
 // Writes the lower bounds of the bins to `out`.
 template <typename U>
 void LookUpLowers(const BinTable<U>& table, const uint8_t* bins, U* out, size_t count);
-// Does the same as LookUpLowers and then SumUp.
+// LookUpLowers and SumUp in one pass.
 template <typename U>
 void SumUpLowers(const BinTable<U>& table, const uint8_t* bins, U before, U* out, size_t count);
 
@@ -74,7 +74,7 @@ template <typename T>
 void DivideIntegers(const FloatBits<T>* integers, T divisor, T* out, size_t count);
 
 // Convert floats to unsigned integers that have the same order, and back. The conversion back gives
-// each float all its bits again, also if the float is a NaN.
+// each float all its bits again, even if the float is a NaN.
 template <typename T>
 void FloatsToOrder(const T* floats, FloatBits<T>* out, size_t count);
 template <typename T>

@@ -91,9 +91,9 @@ class PrefixSum {
 #endif
 };
 
-// Does the same as UnpackDeltas, for width > 0. Computes the prefix sums of kFields vectors with
-// the operations for one vector: each lane is divided into kFields fields, and field i of a lane
-// holds a number of vector i. Precondition: the sum of the numbers of a vector fits in a field.
+// UnpackDeltas for width > 0. Computes the prefix sums of kFields vectors with the operations for
+// one vector: each lane is divided into kFields fields, and field i of a lane holds a number of
+// vector i. Precondition: the sum of the numbers of a vector fits in a field.
 template <typename U, size_t kFields>
 HWY_INLINE void DeltasInFields(const uint8_t* packed, size_t width, U first, U step,
                                U* HWY_RESTRICT out) {

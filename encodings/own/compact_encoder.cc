@@ -81,7 +81,7 @@ class CompactWriter {
     }
     FindMultiples();
   }
-  // Does the same without decimals and multiples.
+  // Makes integers without decimals and multiples.
   void MakePlainIntegers() {
     levels_[0].resize(count());
     if constexpr (std::is_floating_point_v<T>) {

@@ -169,7 +169,7 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
     });
   }
 
-  // Does the same, and keeps the result in matches_ for the next call.
+  // Finds the matches of a vector as above, and keeps them in matches_ for the next call.
   absl::Status HoldMatches(uint32_t index, const Vector& vector, const Query& query) {
     if (matched_ == index && matched_query_ == query) return absl::OkStatus();
     matched_ = kNone;

@@ -83,7 +83,7 @@ class FrameSearch {
     const Wider wider = CountWider([&](U value) { return static_cast<U>(value - begin); });
     TryEach(wider, width, reference_of);
   }
-  // Does the same for the intervals that end at `last`.
+  // Tries the intervals that end at `last`.
   void TryUpTo(U last, int width) {
     const Wider wider = CountWider([&](U value) { return static_cast<U>(last - value); });
     TryEach(wider, width, [&](int each) { return static_cast<U>(last - LowBits(each)); });

@@ -41,7 +41,7 @@ struct FsstGroupSteps {
 
   uint32_t offset = 0;  // of the group, from the block's start
   // The members below are set when the group is searched for the second time, because setting them
-  // takes as long as a search. If `state` is kKnown, they do not change any more.
+  // takes as long as a search. If `state` is kKnown, they no longer change.
   std::atomic<State> state = State::kUnknown;
   // All values of the group begin with the same `depth` bytes. A search for a key that does not
   // begin with them looks in another group.

@@ -69,7 +69,7 @@ struct ConvertedType {
 struct Encoding {
   enum : int32_t {
     kPlain = 0,
-    kGroupVarInt = 1,  // never used by a writer, and not in parquet.thrift any more
+    kGroupVarInt = 1,  // never used by a writer, and no longer in parquet.thrift
     kPlainDictionary = 2,
     kRle = 3,
     kBitPacked = 4,
