@@ -14,7 +14,6 @@
 #include "cfile/core/read/file_reader.h"
 #include "cfile/core/read/index_walk.h"
 #include "cfile/types.h"
-#include "encodings/core/status.h"
 #include "encodings/registry.h"
 
 namespace cfile::internal {

@@ -3,14 +3,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/core/read/file_cursor.h"
 #include "cfile/core/read/level_block_cursor.h"
-#include "encodings/core/block_codec.h"
 
 namespace cfile::internal {
 

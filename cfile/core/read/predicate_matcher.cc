@@ -11,7 +11,6 @@
 
 #include "cfile/core/format/key_codec.h"
 #include "encodings/core/assert.h"
-#include "encodings/core/bytes_min_max.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/kernels/match_range.h"

@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "encodings/core/status.h"

@@ -12,6 +12,7 @@
 #include "cfile/core/write/any_encoder.h"
 #include "cfile/core/write/sample.h"
 #include "encodings/core/assert.h"
+#include "encodings/core/bytes.h"
 #include "encodings/parquet/page_codec.h"
 #include "encodings/registry.h"
 

@@ -1,5 +1,6 @@
 #include "cfile/core/write/column_encoder.h"
 
+#include "cfile/core/format/file_policy.h"
 #include "cfile/core/write/any_encoder.h"
 #include "cfile/core/write/auto_encoder.h"
 

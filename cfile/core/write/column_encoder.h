@@ -11,8 +11,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "cfile/core/format/file_metadata.h"
-#include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/writer_choices.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/options.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,7 +14,6 @@
 #include "cfile/core/io/named_status.h"
 #include "cfile/core/write/any_writer.h"
 #include "cfile/core/write/auto_encoder.h"
-#include "cfile/core/write/column_encoder.h"
 #include "cfile/core/write/copied_block.h"
 #include "cfile/core/write/file_writer.h"
 #include "cfile/core/write/sticky_status.h"

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/status/statusor.h"
 #include "cfile/core/format/data_block.h"
 #include "cfile/core/format/feature_bits.h"
 #include "cfile/core/format/file_metadata.h"

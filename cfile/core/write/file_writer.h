@@ -4,13 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "cfile/core/format/block_appender.h"
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/write/index_writer.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/level_block.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/core/write/column_encoder.h"

@@ -14,7 +14,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "encodings/core/bytes.h"
 #include "encodings/core/compare_bytes.h"
 #include "encodings/core/lane.h"
 #include "encodings/core/physical_type.h"

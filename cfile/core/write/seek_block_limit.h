@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "cfile/core/format/block_appender.h"
 #include "cfile/core/format/writer_choices.h"
+#include "cfile/file_info.h"
 #include "cfile/options.h"
 
 namespace cfile::internal {

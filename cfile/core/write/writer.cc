@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/format/data_block.h"
+#include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/key_codec.h"
 #include "cfile/core/write/column_encoder.h"
 #include "cfile/core/write/column_pipeline.h"

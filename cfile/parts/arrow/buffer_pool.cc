@@ -1,6 +1,7 @@
 #include "cfile/parts/arrow/buffer_pool.h"
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace cfile::internal {

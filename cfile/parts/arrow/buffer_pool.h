@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <utility>
 
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"

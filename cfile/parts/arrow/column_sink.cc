@@ -1,10 +1,9 @@
 #include "cfile/parts/arrow/column_sink.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
-#include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/parts/arrow/bitmap.h"
 #include "cfile/parts/arrow/new_store.h"
 #include "cfile/parts/arrow/value_store.h"

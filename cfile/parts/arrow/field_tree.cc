@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/parts/arrow/column_tree.h"
 #include "encodings/core/status.h"
-#include "encodings/registry.h"
 
 namespace cfile::internal {
 namespace {

@@ -16,6 +16,7 @@
 #include "cfile/parts/arrow/import_plan.h"
 #include "cfile/parts/arrow/import_type.h"
 #include "cfile/parts/arrow/import_values.h"
+#include "cfile/types.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 

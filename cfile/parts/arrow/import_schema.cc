@@ -1,6 +1,5 @@
 #include "cfile/arrow_import.h"
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 #include <string>

@@ -6,6 +6,7 @@
 
 #include "cfile/parts/arrow/arrow_type.h"
 #include "cfile/parts/arrow/import_array.h"
+#include "cfile/types.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/bool_bits.h"
 

@@ -8,7 +8,6 @@
 #include "cfile/parts/arrow/import_slots.h"
 #include "cfile/parts/arrow/import_type.h"
 #include "cfile/parts/arrow/value_buffer.h"
-#include "cfile/types.h"
 
 namespace cfile::internal {
 

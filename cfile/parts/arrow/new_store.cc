@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
-#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "cfile/parts/arrow/bitmap.h"
 #include "cfile/parts/arrow/buffer_pool.h"
 #include "cfile/parts/arrow/dictionary_store.h"

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include "cfile/batch.h"
 #include "cfile/core/read/sort_numbers.h"
 #include "cfile/parts/arrow/value_store.h"
 #include "cfile/parts/scan/row_reader.h"
+#include "cfile/types.h"
 #include "encodings/core/lane.h"
 #include "encodings/core/status.h"
 

@@ -10,7 +10,6 @@
 #include "cfile/batch.h"
 #include "cfile/io.h"
 #include "cfile/parts/arrow/c_data.h"
-#include "cfile/types.h"
 #include "encodings/core/block_codec.h"
 
 namespace cfile::internal {

@@ -20,6 +20,7 @@
 #include "cfile/core/format/stored_block.h"
 #include "cfile/core/format/value_summary.h"
 #include "cfile/core/write/copied_block.h"
+#include "cfile/parquet_options.h"
 #include "cfile/parts/parquet/column_import_plan.h"
 #include "cfile/parts/parquet/page_bytes.h"
 #include "cfile/parts/parquet/page_reader.h"

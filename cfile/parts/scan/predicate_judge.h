@@ -15,7 +15,6 @@
 #include "cfile/core/read/file_reader.h"
 #include "cfile/core/read/predicate_matcher.h"
 #include "cfile/statistics.h"
-#include "encodings/core/block_codec.h"
 
 namespace cfile::internal {
 

@@ -1,10 +1,10 @@
 #include "cfile/scan.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/format/key_codec.h"

@@ -1,7 +1,6 @@
 #include "cfile/parts/table/block_copier.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "cfile/core/format/key_codec.h"

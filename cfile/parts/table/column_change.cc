@@ -1,6 +1,5 @@
 #include "cfile/parts/table/column_change.h"
 
-#include <algorithm>
 #include <limits>
 #include <new>
 #include <set>

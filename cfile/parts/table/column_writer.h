@@ -11,11 +11,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/core/write/any_writer.h"
-#include "cfile/parts/table/manifest/table_file.h"
+#include "cfile/parts/table/manifest/table_contents.h"
 #include "cfile/schema.h"
 #include "cfile/storage.h"
 #include "encodings/core/lane.h"
-#include "encodings/core/status.h"
 
 namespace cfile {
 class TableWriter;  // cfile/table.h

@@ -1,6 +1,5 @@
 #include "cfile/compound_key.h"
 
-#include <cstring>
 #include <utility>
 
 #include "cfile/core/format/key_codec.h"

@@ -9,7 +9,6 @@
 #include "cfile/core/read/reader_access.h"
 #include "cfile/core/read/value_cursor.h"
 #include "cfile/parts/table/block_copier.h"
-#include "cfile/parts/table/column_writer.h"
 #include "cfile/schema.h"
 #include "encodings/core/status.h"
 

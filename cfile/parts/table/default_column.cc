@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/key_codec.h"
 #include "cfile/io.h"
 #include "cfile/parts/table/block_copier.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/count_ones.h"
 

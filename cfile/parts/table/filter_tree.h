@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/parts/scan/row_filter.h"
 #include "cfile/parts/table/bound_filter.h"

@@ -13,6 +13,7 @@
 #include "cfile/parts/table/key_merge.h"
 #include "cfile/parts/table/key_search.h"
 #include "cfile/parts/table/manifest/part_bounds.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/open_table.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/lane.h"

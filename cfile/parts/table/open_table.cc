@@ -1,7 +1,6 @@
 #include "cfile/parts/table/open_table.h"
 
-#include <algorithm>
-#include <string_view>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +10,7 @@
 #include "cfile/parts/table/compound_key_check.h"
 #include "cfile/parts/table/default_column.h"
 #include "cfile/parts/table/manifest/part_bounds.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/part_source.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/core/read/shared_requests.h"
 #include "cfile/parts/table/manifest/manifest.h"
-#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/open_files.h"
 #include "cfile/parts/table/scan_source.h"
 #include "cfile/reader.h"

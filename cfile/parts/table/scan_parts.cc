@@ -2,7 +2,6 @@
 
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "cfile/reader.h"
 #include "encodings/core/status.h"

@@ -15,7 +15,7 @@
 #include "cfile/parts/table/commit/unfinished_table.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/sort_column.h"
-#include "cfile/parts/table/storage/local_storage.h"
+#include "cfile/storage.h"
 #include "cfile/table.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"

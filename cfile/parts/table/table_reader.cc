@@ -2,11 +2,10 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/metadata_keys.h"
 #include "cfile/core/read/split_rows.h"
 #include "cfile/parts/table/commit/part_copy.h"
-#include "cfile/parts/table/compound_key_check.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/open_table.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
-#include <type_traits>
+#include <optional>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/core/read/reader_access.h"
 #include "cfile/parts/scan/row_reader.h"

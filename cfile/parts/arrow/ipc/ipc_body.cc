@@ -1,6 +1,5 @@
 #include "cfile/parts/arrow/ipc/ipc_body.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "cfile/parts/arrow/arrow_type.h"

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <set>
 #include <string_view>
-#include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/parts/table/commit/part_copy.h"
 #include "cfile/parts/table/commit/table_commit.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "cfile/options.h"
 #include "cfile/parts/table/manifest/table_contents.h"
 #include "cfile/schema.h"

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/parts/table/commit/new_parts.h"

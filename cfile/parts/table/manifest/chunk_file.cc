@@ -1,5 +1,6 @@
 #include "cfile/parts/table/manifest/chunk_file.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/io/named_status.h"
-#include "cfile/parts/table/manifest/part_bounds.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 

@@ -1,10 +1,9 @@
 #include "cfile/parts/table/manifest/manifest_edit.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string_view>
 #include <unordered_map>

@@ -1,7 +1,6 @@
 // Changes of the parts of a table (cfile/FORMAT.md, Table).
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "cfile/parts/table/manifest/part_bounds.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "cfile/core/format/key_codec.h"

@@ -2,10 +2,8 @@
 // A reader skips the parts and chunks that these bounds exclude.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"

@@ -1,10 +1,12 @@
 #include "cfile/parts/table/manifest/part_search.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/parts/table/manifest/part_bounds.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "encodings/core/status.h"
 

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/core/format/column_message.h"
 #include "cfile/core/format/feature_bits.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "cfile/core/wire/messages.h"
 #include "cfile/options.h"
 #include "cfile/parts/table/manifest/table_contents.h"

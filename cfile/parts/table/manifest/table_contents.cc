@@ -1,8 +1,6 @@
 #include "cfile/parts/table/manifest/table_contents.h"
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/io/file_system.h"
-#include "encodings/core/status.h"
 
 namespace cfile::internal {
 

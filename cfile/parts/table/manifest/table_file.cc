@@ -1,6 +1,7 @@
 #include "cfile/parts/table/manifest/table_file.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <utility>
 

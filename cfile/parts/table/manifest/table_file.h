@@ -1,7 +1,6 @@
 // Writes and reads table.cft, the file that makes a directory a table (cfile/FORMAT.md, Table).
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/io/file_system.h"
+#include "cfile/storage.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 

@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include "cfile/storage.h"
-
 namespace cfile::internal {
 
 // The file that is locked while the object at `path` is replaced: table.lock for table.cft.
