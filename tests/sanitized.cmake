@@ -5,6 +5,7 @@ file(GLOB_RECURSE encodings_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/enco
 file(GLOB_RECURSE cfile_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cfile/*.cc)
 # Checks of each pointer for null and for alignment double the time of compiling. Checks of memory are calls for the same reason.
 set(sanitize -fsanitize=address,undefined -fno-sanitize=null,alignment,vptr,object-size -fno-sanitize-recover=all)
+cfile_unite(encodings_sources)
 cfile_unite(cfile_sources)
 add_library(cfile_sanitized_encodings OBJECT ${encodings_sources})
 add_library(cfile_sanitized SHARED ${cfile_sources} $<TARGET_OBJECTS:cfile_sanitized_encodings>)

@@ -112,9 +112,12 @@ void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, siz
   std::optional<Rows> expected;
   FailEachCall(fault, "retried_calls", least, [&](int64_t number, FaultMode mode) {
     fault.Disarm();  // a read in advance, which nobody needed, may have failed last
-    const auto reader = Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(1 << 14),
-                                              .read_ahead_bytes = 9'000,
-                                              .max_requests_in_flight = max_requests});
+    const auto open = [&] {
+      return Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(1 << 14),
+                                   .read_ahead_bytes = 9'000,
+                                   .max_requests_in_flight = max_requests});
+    };
+    const auto reader = open();
     ASSERT_TRUE(reader.ok()) << reader.status();
     Retry retry(
         [](const absl::Status& status) {
@@ -123,7 +126,7 @@ void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, siz
         },
         [&] { fault.Disarm(); });
     if (!expected) {
-      expected = read(*reader, retry);
+      expected = read(*open(), retry);  // so that the cache of `reader` has no block yet
       ASSERT_FALSE(expected->empty());
     }
     Arm(fault, number, mode);

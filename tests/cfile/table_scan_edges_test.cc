@@ -113,6 +113,14 @@ TEST(TableScanEdges, NoPositionalIndex) {
     found += batch->size();
   }
   EXPECT_EQ(found, 10u);
+  // The value index leads to the block with row 15000, both for the scan and for its search.
+  const uint64_t before = reader->counters().blocks_read;
+  EXPECT_EQ(Ordinals(NewTableScan(*reader, {.columns = {{}}, .where = Eq("value", 15000)})).size(),
+            1u);
+  auto one = reader->NewScan<int64_t>(Predicate<int64_t>::In({15000, 15001}));
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(one->Next()->size(), 2u);
+  EXPECT_LE(reader->counters().blocks_read - before, 8u);
   EXPECT_EQ(Ordinals(NewTableScan(*reader, {.where = Between("value", 15000, 15009)})).size(), 10u);
   EXPECT_EQ(Ordinals(NewTableScan(*reader, {.where = Ne("value", 15000)})).size(), 19999u);
   EXPECT_EQ(Ordinals(NewTableScan(*reader, {.limit = 10, .reverse = true})).size(), 10u);

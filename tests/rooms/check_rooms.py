@@ -40,6 +40,7 @@ CORE = {
 PARTS = {
     "scan": [],
     "inspect": [],
+    "table/schema": [],
     "table/manifest": [],
     "table/storage": [],
     "table/commit": ["table/manifest", "table/storage"],

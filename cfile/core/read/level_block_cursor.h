@@ -137,4 +137,19 @@ class LevelBlockCursor final : public RowBlock {
   BlockCursor values_;
 };
 
+// The block of a column of any shape: either `flat` or `levels` is not null.
+struct ShapedBlock {
+  ShapedBlock(const FileInfo& info, BlockDecoding decoding) {
+    if (info.has_levels()) {
+      levels = std::make_unique<LevelBlockCursor>(info.type, std::move(decoding));
+    } else {
+      flat = std::make_unique<BlockCursor>(info.type, std::move(decoding));
+    }
+  }
+  RowBlock& rows() const { return flat ? static_cast<RowBlock&>(*flat) : *levels; }
+
+  std::unique_ptr<BlockCursor> flat;
+  std::unique_ptr<LevelBlockCursor> levels;
+};
+
 }  // namespace cfile::internal

@@ -87,8 +87,9 @@ JudgedRows PredicateJudge::JudgeFile(const FileInfo& info) const {
   const bool nullable = info.nullable || info.has_levels();
   if ((form == Form::kNothing && !negated_) || (form == Form::kNull && !nullable)) {
     all.verdict = Verdict::kNone;
-  } else if (!nullable &&
-             ((form == Form::kNotNull && !negated_) || (form == Form::kNothing && negated_))) {
+  } else if (!nullable && ((!negated_ && (form == Form::kNotNull ||
+                                          (form == Form::kRange && !matcher_->has_bounds()))) ||
+                           (form == Form::kNothing && negated_))) {
     all.verdict = Verdict::kAll;
   } else if (statistics_ != nullptr) {
     all.verdict = JudgeRows(statistics_->file);

@@ -55,11 +55,14 @@ void Truncate(size_t count, uint16_t max_definition, ColumnBatch& batch) {
 
 namespace {
 
-// Opens the blocks. The derived class has the block, and reads its values.
-class BlockRows : public RowReader, protected FileCursor {
+// Opens the blocks, and reads values or records.
+class BlockRows final : public RowReader, FileCursor {
  public:
-  BlockRows(std::shared_ptr<FileReader> file, RowBlock& block)
-      : FileCursor(std::move(file), block) {
+  BlockRows(std::shared_ptr<FileReader> file, ShapedBlock block)
+      : FileCursor(std::move(file), block.rows()),
+        flat_(std::move(block.flat)),
+        levels_(std::move(block.levels)),
+        copies_(encodings::LaneOf(file_->info().type.physical())) {
     expected_.count = num_rows();
     ExpectBlocks(
         BlockPlan::kInOrder,
@@ -110,15 +113,12 @@ class BlockRows : public RowReader, protected FileCursor {
 
   absl::StatusOr<size_t> Read(const ChosenRows& rows, ColumnBatch& batch) override {
     if (sink_ != nullptr) sink_->Truncate(0);
-    auto count = ReadFromBlock(rows, batch);
+    auto count = flat_ != nullptr ? ReadValues(rows, batch.rows) : ReadLevels(rows, batch.levels);
     if (!count.ok()) return Failed(count.status());
     return count;
   }
 
- protected:
-  // Implements Read. Errors do not name the block.
-  virtual absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) = 0;
-
+ private:
   absl::Status Open(uint64_t row) {
     if (InBlock(row)) return absl::OkStatus();
     CFILE_RETURN_IF_ERROR(OpenBlockOf(row));
@@ -129,51 +129,42 @@ class BlockRows : public RowReader, protected FileCursor {
   // The number in the block of a row of the file.
   uint32_t InBlockRow(uint64_t row) const { return static_cast<uint32_t>(row - first_ordinal_); }
 
- private:
-  ChosenRows expected_;
-  OrdinalRange possible_{0, 0};
-};
-
-class FlatRows final : public BlockRows {
- public:
-  FlatRows(std::shared_ptr<FileReader> file, BlockDecoding decoding)
-      : BlockRows(file, block_),
-        block_(file->info().type, std::move(decoding)),
-        copies_(block_.lane()) {}
-
- protected:
-  absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) override {
+  // Implement Read. Errors do not name the block.
+  absl::StatusOr<size_t> ReadValues(const ChosenRows& rows, AnyBatch& batch) {
     const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
     if (span == rows.count) {
-      CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(rows.row(0))));
+      CFILE_RETURN_IF_ERROR(flat_->SeekToRow(InBlockRow(rows.row(0))));
       if (sink_ != nullptr) return AddNext(rows.count, *sink_);
-      CFILE_ASSIGN_OR_RETURN(batch.rows, block_.Next(rows.count));
-      return batch.rows.size();
+      CFILE_ASSIGN_OR_RETURN(batch, flat_->Next(rows.count));
+      return batch.size();
     }
-    if (sink_ != nullptr) {
-      AnyBatch chosen;
-      CFILE_RETURN_IF_ERROR(ReadChosen(rows, span, chosen).status());
-      return sink_->Add(chosen, nullptr);
-    }
-    return ReadChosen(rows, span, batch.rows);
+    CFILE_ASSIGN_OR_RETURN(const size_t count, ReadChosen(rows, span, batch));
+    return sink_ == nullptr ? count : sink_->Add(batch, nullptr);
+  }
+  absl::StatusOr<size_t> ReadLevels(const ChosenRows& rows, AnyLevelBatch& batch) {
+    CFILE_ASSIGN_OR_RETURN(const size_t count, ReadRecords(rows, batch));
+    if (sink_ == nullptr) return count;
+    CFILE_ASSIGN_OR_RETURN(const size_t added, sink_->AddLevels(batch, file_->shared_source()));
+    if (added == count && row_block_.row() == row_block_.num_rows()) sink_->EndBlock();
+    return added;
   }
 
- private:
-  bool is_bytes() const { return block_.lane() == Lane::kBytes; }
+  Lane lane() const { return copies_.lane(); }
+  bool is_bytes() const { return lane() == Lane::kBytes; }
 
   // Adds the next rows to the sink.
   absl::StatusOr<size_t> AddNext(size_t max_rows, RowSink& sink) {
-    max_rows = std::min<size_t>({max_rows, block_.num_rows() - block_.row(), kMaxBatchRows});
+    max_rows = std::min<size_t>({max_rows, flat_->num_rows() - flat_->row(), kMaxBatchRows});
     if (is_bytes()) {
-      if (!block_.DictionaryValues().empty()) {
+      if (!flat_->DictionaryValues().empty()) {
         if (uint32_t* const room = sink.RoomForCodes(max_rows)) {
-          CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> codes, block_.NextCodesInto(max_rows, room));
-          return sink.AddCodes(codes, block_.DictionaryValues(), block_.dictionary());
+          CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> codes, flat_->NextCodesInto(max_rows, room));
+          return sink.AddCodes(codes, flat_->DictionaryValues(), flat_->dictionary());
         }
       }
       if (encodings::PackedStrings* const packed = sink.Packed(file_->source())) {
         AnyBatch batch;
-        CFILE_ASSIGN_OR_RETURN(const size_t read, block_.NextPacked(max_rows, *packed, batch));
+        CFILE_ASSIGN_OR_RETURN(const size_t read, flat_->NextPacked(max_rows, *packed, batch));
         if (read > 0) {
           sink.AddPacked(read, batch);
           return read;
@@ -181,20 +172,20 @@ class FlatRows final : public BlockRows {
       }
     }
     void* const room = sink.Room(max_rows);
-    CFILE_ASSIGN_OR_RETURN(const AnyBatch read, block_.NextInto(max_rows, room));
+    CFILE_ASSIGN_OR_RETURN(const AnyBatch read, flat_->NextInto(max_rows, room));
     if (room != nullptr && read.values == room) {
       sink.AddWritten(read);
       return read.size();
     }
     CFILE_ASSIGN_OR_RETURN(const size_t added, sink.Add(read, file_->shared_source()));
-    if (block_.row() == block_.num_rows()) sink.EndBlock();
+    if (flat_->row() == flat_->num_rows()) sink.EndBlock();
     return added;
   }
 
   // Reads the first of `rows`. These rows are not consecutive.
   // `span`: the number of rows from the first to the last of them.
   absl::StatusOr<size_t> ReadChosen(const ChosenRows& rows, uint64_t span, AnyBatch& batch) {
-    const bool seeks = SeeksAreFaster(block_.lane(), rows.count, span, file().info().nullable);
+    const bool seeks = SeeksAreFaster(lane(), rows.count, span, file().info().nullable);
     return seeks ? ReadEach(rows, batch) : ReadAndPack(rows, batch);
   }
 
@@ -209,14 +200,14 @@ class FlatRows final : public BlockRows {
     const size_t count = std::min(rows.count, kMaxBatchRows);
     in_block_.resize(count);
     for (size_t i = 0; i < count; ++i) in_block_[i] = InBlockRow(rows.row(i));
-    if (is_bytes() && !block_.DictionaryValues().empty()) return ReadEachCode(batch);
+    if (is_bytes() && !flat_->DictionaryValues().empty()) return ReadEachCode(batch);
     copies_.Reset(count);
     size_t done = 0;
     size_t copied_bytes = 0;
     while (done < count && copied_bytes < kMaxCopiedBytes) {
       const auto some = std::span(in_block_).subspan(
           done, is_bytes() ? std::min(count - done, kCopiedStrings) : count);
-      CFILE_RETURN_IF_ERROR(block_.Take(some, [&](size_t first, const AnyBatch& taken) {
+      CFILE_RETURN_IF_ERROR(flat_->Take(some, [&](size_t first, const AnyBatch& taken) {
         copies_.SetEach(taken, [&](size_t i) { return done + first + i; });
         if (is_bytes()) copied_bytes += encodings::OwnBytes(taken.As<std::string_view>().values);
       }));
@@ -231,12 +222,12 @@ class FlatRows final : public BlockRows {
   absl::StatusOr<size_t> ReadEachCode(AnyBatch& batch) {
     const size_t count = in_block_.size();
     auto* const packed = static_cast<std::string_view*>(Reserve(count));
-    const auto dictionary = block_.DictionaryValues().As<std::string_view>();
+    const auto dictionary = flat_->DictionaryValues().As<std::string_view>();
     null_count_ = 0;
     SetValid(0, count);
     for (size_t i = 0; i < count; ++i) {
-      CFILE_RETURN_IF_ERROR(block_.SeekToRow(in_block_[i]));
-      CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> code, block_.NextCodes(1));
+      CFILE_RETURN_IF_ERROR(flat_->SeekToRow(in_block_[i]));
+      CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> code, flat_->NextCodes(1));
       const bool valid = code.IsValid(0);
       packed[i] = valid ? dictionary[code.values[0]] : std::string_view();
       if (valid) continue;
@@ -250,7 +241,7 @@ class FlatRows final : public BlockRows {
   // Makes room for `count` packed values.
   void* Reserve(size_t count) {
     validity_.resize(std::max(validity_.size(), (count + 7) / 8));
-    return packed_.Reserve(count, encodings::WidthOf(block_.lane()));
+    return packed_.Reserve(count, encodings::WidthOf(lane()));
   }
 
   AnyBatch Packed(const void* packed, size_t count) const {
@@ -267,22 +258,22 @@ class FlatRows final : public BlockRows {
     null_count_ = 0;
     size_t done = 0;
     const size_t most_rows = is_bytes() ? kMaxBatchRows : kWindowRows;
-    const ValueSpan dictionary = is_bytes() ? block_.DictionaryValues() : ValueSpan();
+    const ValueSpan dictionary = is_bytes() ? flat_->DictionaryValues() : ValueSpan();
     while (done < count) {
       const uint64_t begin = rows.row(done);
       const uint64_t window = std::min<uint64_t>(most_rows, rows.row(count - 1) - begin + 1);
-      CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(begin)));
+      CFILE_RETURN_IF_ERROR(flat_->SeekToRow(InBlockRow(begin)));
       if (!dictionary.empty()) {
-        CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> codes, block_.NextCodes(window));
+        CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> codes, flat_->NextCodes(window));
         constexpr size_t kWidth = sizeof(std::string_view);
         const auto* const from = static_cast<const uint8_t*>(dictionary.data);
         done = Pack<kWidth>(rows, begin, AnyBatch::Of(codes), done, count, packed,
                             [&](size_t i) { return from + codes.values[i] * kWidth; });
         continue;
       }
-      CFILE_ASSIGN_OR_RETURN(const AnyBatch values, block_.Next(window));
+      CFILE_ASSIGN_OR_RETURN(const AnyBatch values, flat_->Next(window));
       const auto* const from = static_cast<const uint8_t*>(values.values);
-      encodings::VisitWidth(block_.lane(), [&](auto width) {
+      encodings::VisitWidth(lane(), [&](auto width) {
         done = Pack<width>(rows, begin, values, done, count, packed,
                            [from, width](size_t i) { return from + i * width; });
       });
@@ -326,37 +317,11 @@ class FlatRows final : public BlockRows {
     for (size_t i = begin; i < end; ++i) validity_[i / 8] |= static_cast<uint8_t>(1u << i % 8);
   }
 
-  BlockCursor block_;
-  std::vector<uint32_t> in_block_;
-  OwnedValues copies_;
-  RawBuffer packed_;
-  std::vector<uint8_t> validity_;  // of the packed values, if null_count_ > 0
-  uint64_t null_count_ = 0;
-};
-
-class LevelRows final : public BlockRows {
- public:
-  LevelRows(std::shared_ptr<FileReader> file, BlockDecoding decoding)
-      : BlockRows(file, block_),
-        block_(file->info().type, std::move(decoding)),
-        values_(encodings::LaneOf(file->info().type.physical())) {}
-
- protected:
-  absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) override {
-    CFILE_ASSIGN_OR_RETURN(const size_t count, ReadRecords(rows, batch.levels));
-    if (sink_ == nullptr) return count;
-    CFILE_ASSIGN_OR_RETURN(const size_t added,
-                           sink_->AddLevels(batch.levels, file_->shared_source()));
-    if (added == count && block_.row() == block_.num_rows()) sink_->EndBlock();
-    return added;
-  }
-
- private:
   absl::StatusOr<size_t> ReadRecords(const ChosenRows& rows, AnyLevelBatch& batch) {
     const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
     if (span == rows.count) {
-      CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(rows.row(0))));
-      CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch read, block_.Next(rows.count, sink_));
+      CFILE_RETURN_IF_ERROR(row_block_.SeekToRow(InBlockRow(rows.row(0))));
+      CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch read, levels_->Next(rows.count, sink_));
       if (read.num_records > 0) {
         batch = read;
         return read.num_records;
@@ -365,29 +330,29 @@ class LevelRows final : public BlockRows {
     // Copies the chosen records together, or the pieces of a long record.
     repetition_.clear();
     definition_.clear();
-    values_ = OwnedValues(values_.lane());
+    copies_ = OwnedValues(lane());
     num_entries_ = 0;
     copied_bytes_ = 0;
     const size_t most = span == rows.count ? 1 : rows.count;
     size_t done = 0;
     while (done < most && num_entries_ < kMaxBatchRows && copied_bytes_ < kMostCopiedBytes) {
       const uint64_t begin = rows.row(done);
-      CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(begin)));
+      CFILE_RETURN_IF_ERROR(row_block_.SeekToRow(InBlockRow(begin)));
       const uint64_t window = std::min<uint64_t>(kWindowRecords, rows.row(most - 1) - begin + 1);
-      CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch read, block_.Next(window));
+      CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch read, levels_->Next(window));
       if (read.num_records > 0) {
         CFILE_ASSIGN_OR_RETURN(done, CopyChosen(rows, begin, read, done, most));
         continue;
       }
       CFILE_RETURN_IF_ERROR(CopyEntries(read, 0, read.num_entries, read.values));
-      while (block_.row() == InBlockRow(begin)) {
-        CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch piece, block_.Next(1));
+      while (row_block_.row() == InBlockRow(begin)) {
+        CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch piece, levels_->Next(1));
         if (piece.empty()) return encodings::DataLoss("a record has no end");
         CFILE_RETURN_IF_ERROR(CopyEntries(piece, 0, piece.num_entries, piece.values));
       }
       ++done;
     }
-    const AnyBatch values = values_.batch();
+    const AnyBatch values = copies_.batch();
     batch = {.num_records = done,
              .num_entries = num_entries_,
              .repetition = repetition_,
@@ -432,10 +397,9 @@ class LevelRows final : public BlockRows {
 
   // kOutOfRange: the records that are copied have too many bytes.
   absl::Status CopyEntries(const AnyLevelBatch& read, size_t begin, size_t end, ValueSpan values) {
-    copied_bytes_ +=
-        (end - begin) * 2 * sizeof(uint16_t) +
-        (values_.lane() == Lane::kBytes ? encodings::OwnBytes(values.As<std::string_view>())
-                                        : values.count * encodings::WidthOf(values_.lane()));
+    copied_bytes_ += (end - begin) * 2 * sizeof(uint16_t) +
+                     (is_bytes() ? encodings::OwnBytes(values.As<std::string_view>())
+                                 : values.count * encodings::WidthOf(lane()));
     const uint64_t limit = kMostBlocksOfRecord * file().options().max_block_size_bytes;
     if (copied_bytes_ > limit) {
       return encodings::OutOfRange("a record takes ", copied_bytes_, " bytes, ",
@@ -446,20 +410,29 @@ class LevelRows final : public BlockRows {
     };
     copy(read.repetition, repetition_);
     copy(read.definition, definition_);
-    values_.Append({.values = values.data, .count = values.count});
+    copies_.Append({.values = values.data, .count = values.count});
     num_entries_ += end - begin;
     return absl::OkStatus();
   }
 
   // The values `begin` to `end` - 1 of `values`.
   ValueSpan Values(ValueSpan values, size_t begin, size_t end) const {
-    return {encodings::ValueAt(values.data, values_.lane(), begin), end - begin};
+    return {encodings::ValueAt(values.data, lane(), begin), end - begin};
   }
 
-  LevelBlockCursor block_;
+  const std::unique_ptr<BlockCursor> flat_;  // null for a column with levels
+  const std::unique_ptr<LevelBlockCursor> levels_;
+  ChosenRows expected_;
+  OrdinalRange possible_{0, 0};
+  OwnedValues copies_;
+  // Of a column without levels.
+  std::vector<uint32_t> in_block_;
+  RawBuffer packed_;
+  std::vector<uint8_t> validity_;  // of the packed values, if null_count_ > 0
+  uint64_t null_count_ = 0;
+  // Of a column with levels.
   std::vector<uint16_t> repetition_;
   std::vector<uint16_t> definition_;
-  OwnedValues values_;
   size_t num_entries_ = 0;
   uint64_t copied_bytes_ = 0;  // levels and values
 };
@@ -469,13 +442,7 @@ class LevelRows final : public BlockRows {
 absl::StatusOr<std::unique_ptr<RowReader>> NewRowReader(const Reader& reader) {
   const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
   CFILE_ASSIGN_OR_RETURN(auto decoding, PrepareToRead(*file));
-  std::unique_ptr<RowReader> rows;
-  if (file->info().has_levels()) {
-    rows = std::make_unique<LevelRows>(file, std::move(decoding));
-  } else {
-    rows = std::make_unique<FlatRows>(file, std::move(decoding));
-  }
-  return rows;
+  return std::make_unique<BlockRows>(file, ShapedBlock(file->info(), std::move(decoding)));
 }
 
 }  // namespace cfile::internal
