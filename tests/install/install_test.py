@@ -347,8 +347,10 @@ def check_readme(build, prefix, work):
         expect(("libcfile.so" in run("readelf", "-d", program)) == is_shared, f"{program} is linked with the wrong library")
     own_compiler = f"{' '.join(build.compiler())} -std=c++20"
     printed = "row 1 is banana"
-    for language, page, block, source, compiler in (("CXX", "README.md", "cpp", "program.cc", own_compiler),
-                                                    ("C", "cfile/C.md", "c", "program.c", "cc")):
+    examples = {"CXX": ("README.md", "cpp", "program.cc", own_compiler)}
+    if "c" in build.parts():
+        examples["C"] = ("cfile/C.md", "c", "program.c", "cc")
+    for language, (page, block, source, compiler) in examples.items():
         (folder / source).write_text(blocks_of(page, block)[0], encoding="utf-8")
         (folder / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.25)\nproject(readme LANGUAGES {language})\n"
                                                + lines.replace("program.cc", source))
@@ -360,7 +362,8 @@ def check_readme(build, prefix, work):
             line = command.replace("c++ -std=c++20 program.cc", f"{compiler} {source}")
             run("sh", "-euc", line if is_shared else line.replace(dynamic, static), cwd=folder, env=environment)
             check(folder / "program", printed, is_shared)
-    print("The examples of README.md and cfile/C.md work with CMake and pkg-config, static and shared, in C++ and C")
+    pages = " and ".join(page for page, *_ in examples.values())
+    print(f"The examples of {pages} work with CMake and pkg-config, static and shared")
     check_other_compilers(build, folder, command, lambda: check(folder / "program", printed, True))
 
 
