@@ -5,9 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <exception>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -24,6 +23,20 @@ void PrintMessage(std::string_view tool, const char* kind, std::string_view mess
   // The message may contain names from a file, and these may contain control characters.
   std::fprintf(stderr, "%.*s: %s%s\n", static_cast<int>(tool.size()), tool.data(), kind,
                TerminalSafe(message).c_str());
+}
+
+void OpenStandardStreams() {
+  // open() returns the lowest free descriptor.
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
+  if (descriptor >= 0) close(descriptor);
+}
+
+void RaiseOpenFileLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace
@@ -104,33 +117,20 @@ void SetMaxLeaves(size_t max_leaves, RecordLimits& limits) {
   limits.max_nodes = max_leaves > SIZE_MAX / kNodesOfALeaf ? SIZE_MAX : kNodesOfALeaf * max_leaves;
 }
 
-void OpenStandardStreams() {
-  // open() returns the lowest free descriptor.
-  int descriptor = 0;
-  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
-  if (descriptor >= 0) close(descriptor);
-}
-
-void RaiseOpenFileLimit() {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
+int RunTool(std::string_view tool, const std::function<ExitCode()>& run) {
+  OpenStandardStreams();
+  RaiseOpenFileLimit();
+  try {
+    return run();
+  } catch (const std::exception& error) {
+    return Report(tool, absl::ResourceExhaustedError(error.what()));
+  }
 }
 
 std::string PagesText(uint64_t copied, uint64_t recompressed, uint64_t recoded) {
   return absl::StrCat(WithCommas(copied), copied == 1 ? " page" : " pages", " copied, ",
                       WithCommas(recompressed), " compressed again, ", WithCommas(recoded),
                       " encoded again");
-}
-
-ExitCode Print(std::string_view tool, std::string_view text) {
-  errno = 0;
-  const bool printed =
-      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (printed || errno == EPIPE) return kFine;
-  return Report(tool, absl::UnavailableError(
-                          absl::StrCat("cannot write to standard output: ", std::strerror(errno))));
 }
 
 std::string ShellQuoted(std::string_view text) {

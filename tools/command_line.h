@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -46,14 +47,13 @@ ExitCode Misuse(std::string_view tool, std::string_view command, std::string_vie
 // Sets max_leaves of `limits`, and max_nodes to 10 nodes per leaf.
 void SetMaxLeaves(size_t max_leaves, RecordLimits& limits);
 
-// Opens /dev/null for each standard stream that the caller has closed. Otherwise a file that the
-// tool opens later could get the descriptor of standard output, and output would be written into
-// this file. Call first in main.
-void OpenStandardStreams();
-
-// Raises the limit of open files to the maximum that the system allows. While a table is written or
-// read, each column is an open file, and the usual limit of a shell is 1,024 files. Call in main.
-void RaiseOpenFileLimit();
+// Calls `run`, the whole work of a tool, and returns its exit code. An exception, which stands for
+// a lack of memory, is an error. Before, makes sure that
+// - the standard streams are open: otherwise a file that the tool opens later could get the
+//   descriptor of standard output, and output would be written into this file;
+// - as many files may be open as the system allows: each column of a table that is written or read
+//   is an open file, and the usual limit of a shell is 1,024 files.
+int RunTool(std::string_view tool, const std::function<ExitCode()>& run);
 
 // "7 pages copied, 0 compressed again, 1 encoded again": the counts of a ParquetReport.
 std::string PagesText(uint64_t copied, uint64_t recompressed, uint64_t recoded);
@@ -61,9 +61,5 @@ std::string PagesText(uint64_t copied, uint64_t recompressed, uint64_t recoded);
 // Returns `text` as one argument of a shell command, in quotes if the shell needs quotes. Text with
 // control characters other than line feeds has the form $'e\x1b', which bash, zsh and ksh read.
 std::string ShellQuoted(std::string_view text);
-
-// Prints `text` to standard output. Returns kFine, or kIoError after a message on stderr. A pipe
-// that its reader has closed is not an error. Precondition: SIGPIPE is ignored.
-ExitCode Print(std::string_view tool, std::string_view text);
 
 }  // namespace cfile::tools

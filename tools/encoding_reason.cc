@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/output.h"
 
 namespace cfile::tools {
 namespace {
@@ -28,6 +30,12 @@ std::string StorageText(const StorageSize& storage, Compression codec) {
 
 // Two digits for small numbers, all digits before the point for large ones.
 std::string Short(double number) { return absl::StrFormat("%.*f", number < 9.95 ? 1 : 0, number); }
+
+Json StorageJson(const StorageSize& storage) {
+  return {{"encoding", EncodingName(storage.encoding)},
+          {"compressed", storage.compressed},
+          {"bytes", JsonInteger(storage.size_bytes)}};
+}
 
 }  // namespace
 
@@ -77,6 +85,39 @@ std::string ChoiceText(const ChoiceInfo& choice, Compression codec) {
   if (choice.scan_bytes_per_second == 0) return text + "scanned in place";
   return absl::StrFormat("%sscans %.1f GB/s", text,
                          static_cast<double>(choice.scan_bytes_per_second) / 1e9);
+}
+
+Json ChoiceJson(const ChoiceInfo& choice) {
+  const uint64_t speed = choice.scan_bytes_per_second;
+  return {{"goal", GoalName(choice.goal)},
+          {"values", JsonInteger(choice.num_values)},
+          {"plain_bytes", JsonInteger(choice.plain_size_bytes)},
+          {"chosen", StorageJson(choice.chosen)},
+          {"smallest", StorageJson(choice.smallest)},
+          {"scan_bytes_per_second", speed == 0 ? Json(nullptr) : JsonInteger(speed)}};
+}
+
+std::string FormsText(const std::vector<EncodingTotals>& encodings, Compression compression) {
+  std::string text;
+  uint64_t compressed = 0;
+  for (const EncodingTotals& totals : encodings) {
+    compressed += totals.compressed_blocks;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", EncodingName(totals.encoding), " ",
+                    Plural(totals.blocks, "block"));
+  }
+  if (text.empty()) return "no blocks";
+  return absl::StrCat(text, "; ", compressed == 0 ? "none" : CompressionName(compression));
+}
+
+Json FormsJson(const std::vector<EncodingTotals>& encodings) {
+  Json json = Json::array();
+  for (const EncodingTotals& totals : encodings) {
+    json.push_back({{"encoding", EncodingName(totals.encoding)},
+                    {"blocks", JsonInteger(totals.blocks)},
+                    {"compressed_blocks", JsonInteger(totals.compressed_blocks)},
+                    {"stored", JsonInteger(totals.stored_bytes)}});
+  }
+  return json;
 }
 
 }  // namespace cfile::tools

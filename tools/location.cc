@@ -132,9 +132,8 @@ bool IsUrl(const std::string& place) {
 
 absl::StatusOr<TableLocation> TableAt(const std::string& place) {
   if (!IsUrl(place)) return TableLocation(place);
-  auto storage = OpenUrlTable(place);
-  if (!storage.ok()) return storage.status();
-  return TableLocation(*std::move(storage));
+  CFILE_ASSIGN_OR_RETURN(auto storage, OpenUrlTable(place));
+  return TableLocation(std::move(storage));
 }
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place) {
@@ -150,11 +149,10 @@ absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place,
 
 absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options,
                                   const ReadObserver& observer) {
-  auto source = OpenSourceAt(place);
-  if (!source.ok()) return source.status();
-  if (observer) source = ObserveSource(*std::move(source), observer);
-  auto reader = Reader::Open(*source, options);
-  if (!reader.ok()) return ExplainDamage(reader.status(), **source);
+  CFILE_ASSIGN_OR_RETURN(std::shared_ptr<const Source> source, OpenSourceAt(place));
+  if (observer) source = ObserveSource(std::move(source), observer);
+  auto reader = Reader::Open(source, options);
+  if (!reader.ok()) return ExplainDamage(reader.status(), *source);
   return reader;
 }
 
@@ -189,12 +187,11 @@ absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
   if (at_url ? place.find('?') != std::string::npos && !place.starts_with("s3://")
              : !std::filesystem::is_directory(place, ignored))
     return std::nullopt;
-  auto location = TableAt(place);
-  if (!location.ok()) return location.status();
+  CFILE_ASSIGN_OR_RETURN(TableLocation location, TableAt(place));
   if (observer) {
-    location = TableLocation(ObserveStorage(location->storage(options.access), observer));
+    location = TableLocation(ObserveStorage(location.storage(options.access), observer));
   }
-  auto table = TableReader::Open(*location, options);
+  auto table = TableReader::Open(location, options);
   if (table.ok()) return *std::move(table);
   const bool is_missing = absl::IsNotFound(table.status());
   // Without the right to list a bucket, S3 denies access to what does not exist.

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/filter.h"
+#include "cfile/status.h"
 #include "tools/civil_time.h"
 #include "tools/parse_number.h"
 #include "tools/text_scanner.h"
@@ -101,9 +102,8 @@ absl::StatusOr<TimeFormat> TimeFormat::Parse(const ColumnType& type, std::string
     return absl::InvalidArgumentError(type.ToString() + " has no format");
   }
   if (format == kEpoch) return result;
-  absl::Status status = result.AddSteps(format);
-  if (status.ok()) status = result.Check();
-  if (!status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(result.AddSteps(format));
+  CFILE_RETURN_IF_ERROR(result.Check());
   return result;
 }
 
@@ -123,7 +123,7 @@ absl::Status TimeFormat::AddSteps(std::string_view format) {
         std::find_if(std::begin(kShort), std::end(kShort),
                      [&](const auto& each) { return each.first == letter; });
     if (shorthand != std::end(kShort)) {
-      if (absl::Status status = AddSteps(shorthand->second); !status.ok()) return status;
+      CFILE_RETURN_IF_ERROR(AddSteps(shorthand->second));
       continue;
     }
     const char known = KnownConversion(letter);
@@ -339,9 +339,8 @@ absl::StatusOr<TextType> ParseTextType(std::string_view text) {
   }
   TextType result{.type = *std::move(parsed), .format = nullptr};
   if (format.has_value()) {
-    absl::StatusOr<TimeFormat> made = TimeFormat::Parse(result.type, *format);
-    if (!made.ok()) return made.status();
-    result.format = std::make_shared<const TimeFormat>(*std::move(made));
+    CFILE_ASSIGN_OR_RETURN(TimeFormat made, TimeFormat::Parse(result.type, *format));
+    result.format = std::make_shared<const TimeFormat>(std::move(made));
   }
   return result;
 }

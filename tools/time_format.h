@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "cfile/status.h"
 #include "cfile/types.h"
 #include "tools/value_text.h"
 
@@ -102,17 +103,15 @@ template <typename T>
 absl::StatusOr<T> ParseValue(const TextType& type, std::string_view text, std::string& scratch) {
   if constexpr (kIsInteger<T>) {
     if (type.format != nullptr) {
-      const absl::StatusOr<int64_t> count = type.format->ParseValue(text);
-      if (!count.ok()) return count.status();
-      return static_cast<T>(*count);  // dates and times of a day fit into 32 bits
+      CFILE_ASSIGN_OR_RETURN(const int64_t count, type.format->ParseValue(text));
+      return static_cast<T>(count);  // dates and times of a day fit into 32 bits
     }
   }
   if constexpr (!kIsBytes<T>) {
     text = StripBlanks(text);
     if (type.decimal_comma) {
-      const absl::StatusOr<std::string_view> plain = type.Plain(text, scratch);
-      if (!plain.ok()) return plain.status();
-      return ParseText<T>(type.type, *plain, scratch);
+      CFILE_ASSIGN_OR_RETURN(const std::string_view plain, type.Plain(text, scratch));
+      return ParseText<T>(type.type, plain, scratch);
     }
   }
   return ParseText<T>(type.type, text, scratch);

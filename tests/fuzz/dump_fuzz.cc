@@ -48,7 +48,7 @@ void Show(std::span<const uint8_t> bytes, const std::vector<Command>& commands) 
   const size_t choice = std::hash<std::string_view>()(encodings::AsString(bytes));
   auto [common, action] = commands[choice % commands.size()];
   common.json = choice / commands.size() % 2 == 0;
-  tools::Output output;
+  tools::Output output(tools::kToolName);
   Expect(output.Finish(action(common, output)) != tools::kIoError);
 }
 

@@ -212,16 +212,16 @@ def check_completions(prefix):
 
 
 def check_completed_columns(prefix):
-    """The names of columns come from the table that is in the command line."""
-    share, dump = prefix / "share", [*(prefix / "share").glob("zsh/*/_cfile-dump")][0]
+    """The names of columns come from the table, or for an import from the text, that is in the command line."""
+    share, functions = prefix / "share", [*(prefix / "share").glob("zsh/*/_cfile-dump")][0].parent
     scripts = {
-        "bash": f'''. {share}/bash-completion/completions/cfile-dump; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cfile_dump
+        "bash": f'''. {share}/bash-completion/completions/$1; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _${{1//-/_}}
                    printf '%s\n' "${{COMPREPLY[@]}}"''',
         # compadd selects the names that begin with what compset left.
-        "zsh": rf'''_arguments() {{ }}; compset() {{ left=${{last##$~2}} }}; compadd() {{ shift 3; found=("$@") }}; words=(); . {dump}
-                  words=("${{@:2}}"); last=${{@[-1]#[\'\"]}}; _cfile_dump_columns
+        "zsh": rf'''_arguments() {{ }}; compset() {{ left=${{last##$~2}} }}; compadd() {{ shift 3; found=("$@") }}; words=(); . {functions}/_$1
+                  words=("$@"); [[ $1 == cfile-import ]] || shift words; last=${{@[-1]#[\'\"]}}; _${{1//-/_}}_columns
                   for each in $found; do [[ $each == $left* ]] && print -r -- "${{last%"$left"}}$each"; done; true''',
-        "fish": f"source {share}/fish/vendor_completions.d/cfile-dump.fish; complete -C (string join ' ' -- $argv)"}
+        "fish": f"source {share}/fish/vendor_completions.d/$argv[1].fish; complete -C (string join ' ' -- $argv)"}
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         (work / "x.csv").write_text("delay,day,carrier,a b\n1,2,3,4\n")
@@ -230,14 +230,18 @@ def check_completed_columns(prefix):
             if not shutil.which(shell):
                 continue
             for words, expected in {
-                    ("rows", "t", "--columns", "da"): ["day"],
-                    ("rows", "--json", "t", "--columns", "carrier,d"): ["carrier,delay", "carrier,day"],
-                    ("count", "t", "--where", "'day > 5 and del"): ["day > 5 and delay"],
-                    ("count", "t", "--by", "carrier,c"): ["carrier,carrier"],
-                    ("rows", "t", "--columns", "'\"a"): ['"a b"'],
-                    ("rows", "x.csv", "--columns", ""): [],
-                    ("rows", "none", "--columns", ""): []}.items():
-                arguments = [*(["-c", script] if shell == "fish" else ["-c", script, shell]), "cfile-dump", *words]
+                    ("cfile-dump", "rows", "t", "--columns", "da"): ["day"],
+                    ("cfile-dump", "rows", "--json", "t", "--columns", "carrier,d"): ["carrier,delay", "carrier,day"],
+                    ("cfile-dump", "count", "t", "--where", "'day > 5 and del"): ["day > 5 and delay"],
+                    ("cfile-dump", "count", "t", "--by", "carrier,c"): ["carrier,carrier"],
+                    ("cfile-dump", "rows", "t", "--columns", "'\"a"): ['"a b"'],
+                    ("cfile-dump", "rows", "x.csv", "--columns", ""): [],
+                    ("cfile-dump", "rows", "none", "--columns", ""): [],
+                    ("cfile-import", "x.csv", "u", "--columns", "carrier,d"): ["carrier,delay", "carrier,day"],
+                    ("cfile-import", "x.csv", "u", "--sorted-by", "da"): ["day"],
+                    ("cfile-import", "--append", "-", "t", "--type", "car"): ["carrier"],
+                    ("cfile-import", "t/table.cft", "u", "--type", ""): []}.items():
+                arguments = [*(["-c", script] if shell == "fish" else ["-c", script, shell]), *words]
                 found = run(shell, *arguments, cwd=work, env=os.environ | {"PATH": f"{prefix}/bin:{os.environ['PATH']}"})
                 found = [line.partition("\t")[0] for line in found.splitlines() if line]
                 expect(sorted(found) == sorted(expected), f"{shell} completes {' '.join(words)} to {found}, not to {expected}")

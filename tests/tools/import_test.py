@@ -177,7 +177,7 @@ class RoundTrip(ImportTest):
                     path = sorted(self.folder.glob(goal + "/part-*/*"))[i]
                     file = json.loads(self.run_tool(DUMP, str(path), "--json").stdout)
                     said = [(e["encoding"], e["blocks"], e["compressed_blocks"]) for e in column["encodings"]]
-                    found = [(e["encoding"], e["blocks"], e["compressed"]) for e in file["blocks_by_encoding"]]
+                    found = [(e["encoding"], e["blocks"], e["compressed_blocks"]) for e in file["blocks_by_encoding"]]
                     self.assertEqual(said, found)
                     self.assertEqual(column["encoding"], file["encoding"])
         self.assertLess(size["size"], size["balanced"] * 1.01)

@@ -468,7 +468,7 @@ class Inputs(TextTest):
         self.write("a\n1\n")
         (self.folder / "empty").mkdir()
         self.assertEqual(self.error("t.csv", "-"), "OUT_TABLE -: a table is a directory and cannot be standard output; "
-                         "cfile-dump export writes rows there")
+                         "cfile-dump rows writes them there")
         self.assertEqual(self.error("-", "t.csv", "t"), "IN -: standard input cannot be one of several inputs")
         self.assertEqual(self.error("t.csv"), "OUT_TABLE is required")
         for arguments, code, message in (

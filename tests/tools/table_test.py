@@ -204,6 +204,15 @@ class Table(unittest.TestCase):
             subprocess.run([IMPORT, "dates.csv", column, "--quiet", "--sorted-by", column], cwd=self.folder, check=True, timeout=60)
             self.assertRegex(self.succeed("drop-below", column, "2013-06-01"), "\nremoved 1 of 3 rows\n$")
 
+    def test_large_blocks_need_no_option(self):
+        (self.folder / "big.csv").write_text("k,s\n" + "".join(f"{k},{'x' * (17 << 20)}\n" for k in (1, 2)))
+        for append in ([], ["--append"]):
+            arguments = [IMPORT, "big.csv", "big", "--quiet", "--max-block-size", "64MiB", "--encoding", "s=plain", "--compression", "none"]
+            subprocess.run([*arguments, *(append or ["--sorted-by", "k"])], cwd=self.folder, check=True, timeout=60)
+        self.assertIn("merged 4 rows", self.succeed("compact", "big"))
+        self.assertIn("removed 2 of 4 rows", self.succeed("drop-below", "big", "2"))
+        self.assertEqual(self.succeed("repair", "big"), "nothing to repair: 1 part, 2 rows, 0 lost\n")
+
     def test_clears_an_unfinished_table(self):
         """A killed first import leaves files, which gc removes."""
         (self.folder / "big.csv").write_text("a,b\n" + "2,some text\n1,some text\n" * 200_000)

@@ -143,6 +143,76 @@ uint64_t SmallestOf(const std::vector<FormTrial>& trials) {
   return std::max<uint64_t>(smallest, 1);
 }
 
+// What each form does to the sample.
+Table TableOf(const ColumnTrials& trials, bool json) {
+  const TextColumn speed = {.right = true, .drop = 1};
+  // The heads have two lines.
+  Table table(json, {{""},
+                     {""},
+                     {"", kNumberColumn},
+                     {"bits/", {.right = true, .drop = 2}},
+                     {"", {.right = true, .drop = 5}},
+                     {"encode", speed},
+                     {"encode", {.right = true, .drop = 3}},
+                     {"decode", speed},
+                     {"decode", kNumberColumn},
+                     {""},
+                     {"", {.shorten = 1, .least = 20, .drop = 4}}});
+  if (!json) {
+    Record& names = table.Add();
+    for (const char* name :
+         {"encoding", "codec", "bytes", "value", "ratio", "Mvalue/s", "MB/s", "Mvalue/s", "MB/s"}) {
+      names.AddText("", name);
+    }
+  }
+  const Sample& sample = *trials.sample;
+  const uint64_t smallest = SmallestOf(trials.trials);
+  for (const FormTrial& trial : trials.trials) {
+    Record& record = table.Add();
+    const bool in_file = trials.form_in_use() == trial.form;
+    const bool automatic = trials.automatic_form() == trial.form;
+    record.AddBytes("encoding", EncodingName(trial.form.encoding));
+    record.AddBytes("compression", CompressionName(trial.form.compression));
+    record.AddJson("in_file", in_file);
+    record.AddJson("automatic", automatic);
+    if (!trial.result.ok()) {
+      record.AddError(trial.result.status());
+      for (const char* cell : {"fails", "", "", "", "", "", "", ""}) record.AddText("", cell);
+      record.AddText("", TerminalSafe(MessageOf(trial.result.status())));
+      continue;
+    }
+    const Trial& result = *trial.result;
+    const bool decodes = IsDecoded(sample, result);
+    const auto add = [&](const char* name, double value) {
+      record.Add(name, value, absl::StrFormat("%.2f", value));
+    };
+    const auto add_speeds = [&](const char* name, double seconds, bool known) {
+      const double values = PerSecond(sample.num_entries, seconds);
+      const double bytes = PerSecond(sample.decoded_bytes, seconds);
+      record.AddJson(name, {{"values_per_second", values}, {"bytes_per_second", bytes}});
+      record.AddText(name, known ? absl::StrFormat("%.1f", values / 1e6) : "-");
+      record.AddText(name, known ? absl::StrFormat("%.0f", bytes / 1e6) : "-");
+    };
+    record.Add("bytes", result.file_bytes);
+    add("bits_per_value", BitsPerValue(result.file_bytes, sample.num_entries));
+    add("ratio", Ratio(result.file_bytes, smallest));
+    add_speeds("encode", result.encode_seconds, true);
+    add_speeds("decode", result.decode_seconds, decodes);
+    record.AddJson("decoded", decodes);
+    record.AddJson("blocks", FormsJson(result.totals.encodings));
+    // Marks the form of the file and the form that automatic choice takes.
+    record.AddText("marks", absl::StrCat(in_file ? "<- file" : "", in_file && automatic ? ", " : "",
+                                         automatic ? "<- automatic" : ""));
+    std::string note = NoteOf(trial);
+    if (!note.empty()) record.AddJson("note", note);
+    if (!decodes) {
+      absl::StrAppend(&note, note.empty() ? "" : ", ", "not decoded: the block is read in place");
+    }
+    record.AddText("note", note);
+  }
+  return table;
+}
+
 }  // namespace
 
 std::optional<StoredForm> MainForm(const std::vector<EncodingTotals>& encodings,
@@ -221,81 +291,68 @@ std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form) 
                 ShellQuoted(prefix + CompressionName(form.compression)));
 }
 
-Table TableOf(const ColumnTrials& trials, bool json) {
-  const TextColumn speed = {.right = true, .drop = 1};
-  // The heads have two lines.
-  Table table(json, {{""},
-                     {""},
-                     {"", kNumberColumn},
-                     {"bits/", {.right = true, .drop = 2}},
-                     {"", {.right = true, .drop = 5}},
-                     {"encode", speed},
-                     {"encode", {.right = true, .drop = 3}},
-                     {"decode", speed},
-                     {"decode", kNumberColumn},
-                     {""},
-                     {"", {.shorten = 1, .least = 20, .drop = 4}}});
-  if (!json) {
-    Record& names = table.Add();
-    for (const char* name :
-         {"encoding", "codec", "bytes", "value", "ratio", "Mvalue/s", "MB/s", "Mvalue/s", "MB/s"}) {
-      names.AddText("", name);
-    }
-  }
+Document DocumentOf(const ColumnTrials& trials, const TrialOptions& options, bool json) {
   const Sample& sample = *trials.sample;
-  const uint64_t smallest = SmallestOf(trials.trials);
-  for (const FormTrial& trial : trials.trials) {
-    Record& record = table.Add();
-    const bool in_file = trials.form_in_use() == trial.form;
-    const bool automatic = trials.automatic_form() == trial.form;
-    record.AddBytes("encoding", EncodingName(trial.form.encoding));
-    record.AddBytes("compression", CompressionName(trial.form.compression));
-    record.AddJson("in_file", in_file);
-    record.AddJson("automatic", automatic);
-    if (!trial.result.ok()) {
-      record.AddError(trial.result.status());
-      for (const char* cell : {"fails", "", "", "", "", "", "", ""}) record.AddText("", cell);
-      record.AddText("", TerminalSafe(MessageOf(trial.result.status())));
-      continue;
-    }
-    const Trial& result = *trial.result;
-    const bool decodes = IsDecoded(sample, result);
-    const auto add = [&](const char* name, double value) {
-      record.Add(name, value, absl::StrFormat("%.2f", value));
-    };
-    const auto add_speeds = [&](const char* name, double seconds, bool known) {
-      const double values = PerSecond(sample.num_entries, seconds);
-      const double bytes = PerSecond(sample.decoded_bytes, seconds);
-      record.AddJson(name, {{"values_per_second", values}, {"bytes_per_second", bytes}});
-      record.AddText(name, known ? absl::StrFormat("%.1f", values / 1e6) : "-");
-      record.AddText(name, known ? absl::StrFormat("%.0f", bytes / 1e6) : "-");
-    };
-    record.Add("bytes", result.file_bytes);
-    add("bits_per_value", BitsPerValue(result.file_bytes, sample.num_entries));
-    add("ratio", Ratio(result.file_bytes, smallest));
-    add_speeds("encode", result.encode_seconds, true);
-    add_speeds("decode", result.decode_seconds, decodes);
-    record.AddJson("decoded", decodes);
-    record.AddJson("blocks", FormsJson(result.totals.encodings));
-    // Marks the form of the file and the form that automatic choice takes.
-    record.AddText("marks", absl::StrCat(in_file ? "<- file" : "", in_file && automatic ? ", " : "",
-                                         automatic ? "<- automatic" : ""));
-    std::string note = NoteOf(trial);
-    if (!note.empty()) record.AddJson("note", note);
-    if (!decodes) {
-      absl::StrAppend(&note, note.empty() ? "" : ", ", "not decoded: the block is read in place");
-    }
-    record.AddText("note", note);
-  }
-  return table;
-}
-
-Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {
-  const Sample& sample = *trials.sample;
+  const ColumnType& type = trials.column.schema.type;
+  const FormsInUse& in_use = trials.in_use;
+  Document document(json);
+  document.AddJson("name", JsonBytes(trials.column.schema.name));
+  document.AddJson("type", type.ToString());
+  document.AddJson("rows", JsonInteger(trials.column.num_rows));
+  document.AddLine(Printable(trials.column.schema.name), ": ", type.ToString(), ", ",
+                   Plural(trials.column.num_rows, "row"));
   Json ranges = Json::array();
   for (const OrdinalRange& range : sample.ranges) {
     ranges.push_back(Json::array({JsonInteger(range.begin), JsonInteger(range.end)}));
   }
+  document.AddJson("sample", {{"rows", JsonInteger(sample.num_rows)},
+                              {"values", JsonInteger(sample.num_entries)},
+                              {"nulls", JsonInteger(sample.num_entries - sample.num_present)},
+                              {"decoded_bytes", JsonInteger(sample.decoded_bytes)},
+                              {"all_rows", trials.has_all_rows()},
+                              {"ranges", std::move(ranges)}});
+  document.Append(absl::StrFormat("  sample     %s, %.1f MB decoded\n",
+                                  trials.has_all_rows()
+                                      ? "all rows"
+                                      : absl::StrCat(Plural(sample.num_rows, "row"), " in ",
+                                                     Plural(sample.ranges.size(), "place")),
+                                  static_cast<double>(sample.decoded_bytes) / 1e6));
+  document.AddJson("in_file", {{"blocks", FormsJson(in_use.encodings)},
+                               {"compression", CompressionName(in_use.compression)},
+                               {"choice", in_use.choice ? ChoiceJson(*in_use.choice) : Json()}});
+  document.AddLine("  file       ", FormsText(in_use.encodings, in_use.compression));
+  if (sample.num_present == 0) {
+    document.AddLine("  no values, so nothing is tried");
+    if (!json) return document;
+  }
+  const Trial& automatic = trials.automatic;
+  const bool is_recorded = in_use.choice && GoalName(in_use.choice->goal) == options.goal;
+  Json choice = {{"goal", options.goal}, {"recomputed", true}};
+  std::string text;
+  if (trials.automatic_status.ok()) {
+    const std::string reason = EncodingReason(type, automatic.totals);
+    choice["blocks"] = FormsJson(automatic.totals.encodings);
+    choice["compression"] = CompressionName(automatic.totals.compression);
+    choice["bytes"] = JsonInteger(automatic.file_bytes);
+    choice["encode"] = SpeedJson(sample, automatic.encode_seconds);
+    choice["decode"] = SpeedJson(sample, automatic.decode_seconds);
+    choice["reason"] = reason;
+    text = absl::StrCat(FormsText(automatic.totals.encodings, automatic.totals.compression), ": ",
+                        reason);
+  } else {
+    choice["error"] = JsonError(trials.automatic_status);
+    text = "fails: " + TerminalSafe(MessageOf(trials.automatic_status));
+  }
+  document.AddJson("automatic", choice);
+  if (is_recorded) text = ChoiceText(*in_use.choice, in_use.compression);
+  constexpr size_t kIndentation = 13;  // where the texts of the lines above begin
+  document.AddLine(WrappedForOutput(absl::StrCat("  automatic (",
+                                                 is_recorded ? "recorded in the file"
+                                                             : "recomputed on the sample",
+                                                 ", goal ", options.goal, "): ", text),
+                                    kIndentation),
+                   "\n");
+  document.AddTable("tried", TableOf(trials, json));
   Json recommended = Json::object();
   for (const NamedGoal& goal : kGoals) {
     const FormTrial* best = Recommend(trials.trials, goal.goal, sample.decoded_bytes);
@@ -305,35 +362,8 @@ Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {
                               {"bytes", JsonInteger(best->result->file_bytes)},
                               {"options", JsonBytes(ImportOptionsOf(trials.column, best->form))}};
   }
-  const Trial& automatic = trials.automatic;
-  Json automatic_json = {{"goal", options.goal}, {"recomputed", true}};
-  if (trials.automatic_status.ok()) {
-    automatic_json["blocks"] = FormsJson(automatic.totals.encodings);
-    automatic_json["compression"] = CompressionName(automatic.totals.compression);
-    automatic_json["bytes"] = JsonInteger(automatic.file_bytes);
-    automatic_json["encode"] = SpeedJson(sample, automatic.encode_seconds);
-    automatic_json["decode"] = SpeedJson(sample, automatic.decode_seconds);
-    automatic_json["reason"] = EncodingReason(trials.column.schema.type, automatic.totals);
-  } else {
-    automatic_json["error"] = JsonError(trials.automatic_status);
-  }
-  return {{"name", JsonBytes(trials.column.schema.name)},
-          {"type", trials.column.schema.type.ToString()},
-          {"rows", JsonInteger(trials.column.num_rows)},
-          {"sample",
-           {{"rows", JsonInteger(sample.num_rows)},
-            {"values", JsonInteger(sample.num_entries)},
-            {"nulls", JsonInteger(sample.num_entries - sample.num_present)},
-            {"decoded_bytes", JsonInteger(sample.decoded_bytes)},
-            {"all_rows", trials.has_all_rows()},
-            {"ranges", std::move(ranges)}}},
-          {"in_file",
-           {{"blocks", FormsJson(trials.in_use.encodings)},
-            {"compression", CompressionName(trials.in_use.compression)},
-            {"choice", trials.in_use.choice ? ChoiceJson(*trials.in_use.choice) : Json()}}},
-          {"automatic", std::move(automatic_json)},
-          {"tried", TableOf(trials, /*json=*/true).json()},
-          {"recommended", std::move(recommended)}};
+  document.AddJson("recommended", recommended);
+  return document;
 }
 
 }  // namespace cfile::tools

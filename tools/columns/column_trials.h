@@ -16,7 +16,7 @@
 #include "cfile/types.h"
 #include "tools/columns/sample.h"
 #include "tools/columns/stored_column.h"
-#include "tools/dump/document.h"
+#include "tools/document.h"
 #include "tools/progress.h"
 
 namespace cfile::tools {
@@ -81,14 +81,11 @@ struct ColumnTrials {
 absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOptions& common,
                                     const TrialOptions& options, Progress& progress);
 
-// What each form does to the sample.
-Table TableOf(const ColumnTrials& trials, bool json);
-
 // Returns the options of cfile-import that store a column in this form. The options contain the
 // name of the column. For a file, this name is kFileColumn.
 std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form);
 
-// The object that `cfile-dump whatif --json` prints for a column.
-Json ToJson(const ColumnTrials& trials, const TrialOptions& options);
+// What `cfile-dump whatif` prints for a column.
+Document DocumentOf(const ColumnTrials& trials, const TrialOptions& options, bool json);
 
 }  // namespace cfile::tools

@@ -18,8 +18,8 @@
 #include "tools/columns/layout.h"
 #include "tools/columns/row_diff.h"
 #include "tools/columns/stored_column.h"
+#include "tools/document.h"
 #include "tools/dump/column_text.h"
-#include "tools/dump/document.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
 
@@ -57,23 +57,22 @@ std::string Bits(const T& value) {
   return "0x" + Hex(bytes);
 }
 
+// What one of the two sides has.
+struct Shown {
+  Json json;
+  std::string text;
+};
+
 template <typename T>
 class DifferencePrinter {
  public:
   DifferencePrinter(const StoredColumn& a, const StoredColumn& b)
       : type_a_(a.schema.type), type_b_(b.schema.type), has_levels_(a.has_levels) {}
 
-  // Returns the text of the entry of A, and the text of the entry of B.
-  std::pair<std::string, std::string> Texts(const RowDifference<T>& found) const {
+  // The entries of A and of B, as JSON and as text.
+  std::pair<Shown, Shown> Show(const RowDifference<T>& found) const {
     const bool nans = AreNans(found);
-    return {found.in_a ? Text(found.a, type_a_, nans) : "nothing",
-            found.in_b ? Text(found.b, type_b_, nans) : "nothing"};
-  }
-  void AddTo(const RowDifference<T>& found, Json& json) const {
-    const bool nans = AreNans(found);
-    if (has_levels_) json["entry"] = JsonInteger(found.entry);
-    json["a"] = found.in_a ? SideJson(found.a, type_a_, nans) : Json();
-    json["b"] = found.in_b ? SideJson(found.b, type_b_, nans) : Json();
+    return {Show(found.in_a, found.a, type_a_, nans), Show(found.in_b, found.b, type_b_, nans)};
   }
 
  private:
@@ -85,31 +84,23 @@ class DifferencePrinter {
     }
     return false;
   }
-  static std::string NanText(const Entry<T>& entry) {
-    return absl::StrCat("nan ", Bits(*entry.value));
-  }
-  std::string Text(const Entry<T>& entry, const ColumnType& type, bool nans) const {
-    std::string text;
-    if (has_levels_) {
-      text = absl::StrCat("repetition ", entry.repetition, " definition ", entry.definition, " ");
-    }
+  Shown Show(bool exists, const Entry<T>& entry, const ColumnType& type, bool nans) const {
+    if (!exists) return {Json(), "nothing"};
+    Shown shown{Json(), "null"};
     if (nans) {
-      text += NanText(entry);
-    } else if (entry.value == nullptr) {
-      text += "null";
-    } else {
-      AppendValue<T>(type, *entry.value, Form::kText, text);
+      shown.text = absl::StrCat("nan ", Bits(*entry.value));
+      shown.json = shown.text;
+    } else if (entry.value != nullptr) {
+      shown.text.clear();
+      AppendValue<T>(type, *entry.value, Form::kText, shown.text);
+      shown.json = JsonValue<T>(type, *entry.value);
     }
-    return text;
-  }
-  Json SideJson(const Entry<T>& entry, const ColumnType& type, bool nans) const {
-    Json value = nans                     ? Json(NanText(entry))
-                 : entry.value == nullptr ? Json()
-                                          : JsonValue<T>(type, *entry.value);
-    if (!has_levels_) return value;
-    return {{"repetition", entry.repetition},
-            {"definition", entry.definition},
-            {"value", std::move(value)}};
+    if (!has_levels_) return shown;
+    return {{{"repetition", entry.repetition},
+             {"definition", entry.definition},
+             {"value", std::move(shown.json)}},
+            absl::StrCat("repetition ", entry.repetition, " definition ", entry.definition, " ",
+                         shown.text)};
   }
 
   const ColumnType type_a_, type_b_;
@@ -130,15 +121,15 @@ std::vector<size_t> KeyColumnsOf(const TableReader& table) {
 class Diff {
  public:
   Diff(const DiffArguments& arguments, const CommonOptions& common, Output& output)
-      : arguments_(arguments), common_(common), json_(common.json), output_(output) {}
+      : arguments_(arguments),
+        json_(common.json),
+        output_(output),
+        values_(Document(common.json, common.path), "values", {}, output) {}
 
   // Prints how the two sides differ. After an error, what was found so far is printed.
   absl::Status Run(const Side& a, const Side& b) {
-    if (json_) {
-      values_.emplace(Document(common_), "values", std::vector<Heading>(), output_);
-      document_ = {{"other", JsonBytes(b.path)}};
-      for (const char* kind : {"schema", "layout"}) document_[kind] = Json::array();
-    }
+    document_ = {
+        {"other", JsonBytes(b.path)}, {"schema", Json::array()}, {"layout", Json::array()}};
     if (a.input.table && b.input.table) CompareTables(*a.input.table, *b.input.table);
     CompareRowCounts(a, b);
     std::vector<std::pair<const StoredColumn*, const StoredColumn*>> both;
@@ -160,36 +151,35 @@ class Diff {
   bool same_values() const { return same_values_; }
 
  private:
-  // "column carrier, "; nothing for a file.
-  std::string Prefix(const std::string& column) const {
-    return column.empty() ? "" : absl::StrCat("column ", Printable(column), ", ");
-  }
-
   // Prints a property that differs.
   void Property(const char* kind, const std::string& column, const std::string& name,
                 const std::string& a, const std::string& b) {
     if (a == b) return;
-    if (json_) {
-      Json json = Json::object();
-      if (!column.empty()) json["column"] = JsonBytes(column);
-      json["property"] = name;
-      json["a"] = JsonBytes(a);
-      json["b"] = JsonBytes(b);
-      if (std::string_view(kind) == "values") {
-        values_->Add(json);
-      } else {
-        document_[kind].push_back(std::move(json));
-      }
+    // Metadata may have kilobytes of base64; JSON has all of it.
+    const size_t most = name == "metadata" ? 100 : SIZE_MAX;
+    Add(kind, column, name, {{"property", name}}, {JsonBytes(a), Shortened(TerminalSafe(a), most)},
+        {JsonBytes(b), Shortened(TerminalSafe(b), most)});
+  }
+
+  // Prints something that differs: `what`, in JSON with the members of `json`.
+  void Add(std::string_view kind, const std::string& column, const std::string& what,
+           const Json& json, const Shown& a, const Shown& b) {
+    Document line(json_);
+    if (!column.empty()) line.AddJson("column", JsonBytes(column));
+    if (json_) line.json().update(json);
+    line.AddJson("a", a.json);
+    line.AddJson("b", b.json);
+    const std::string of = column.empty() ? "" : absl::StrCat("column ", Printable(column), ", ");
+    line.Append(LineOf(StrCat(kind, ": ", of, what), a.text, b.text));
+    if (json_ && kind != "values") {
+      document_[kind].push_back(line.json());
     } else {
-      // Metadata may have kilobytes of base64; JSON has all of it.
-      const size_t most = name == "metadata" ? 100 : SIZE_MAX;
-      AppendLine(absl::StrCat(kind, ": ", Prefix(column), name), Shortened(TerminalSafe(a), most),
-                 Shortened(TerminalSafe(b), most));
+      values_.Add(line);
     }
   }
 
-  // Appends the line "BEFORE: A | B". If the line does not fit the terminal, shortens A and B.
-  void AppendLine(const std::string& before, std::string a, std::string b) {
+  // Returns the line "BEFORE: A | B". If the line does not fit the terminal, shortens A and B.
+  static std::string LineOf(const std::string& before, std::string a, std::string b) {
     constexpr size_t kSeparators = 5;
     if (const auto width = OutputWidth()) {
       constexpr size_t kLeast = 12;
@@ -203,7 +193,7 @@ class Diff {
         b = Shortened(b, std::max(half, room - std::min(room, cells_a)));
       }
     }
-    absl::StrAppend(&output_.text, before, ": ", a, " | ", b, "\n");
+    return absl::StrCat(before, ": ", a, " | ", b, "\n");
   }
 
   void CompareTables(const TableReader& a, const TableReader& b) {
@@ -299,27 +289,19 @@ class Diff {
     return VisitType(a.schema.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
       const DifferencePrinter<T> printer(a, b);
       uint64_t different = 0;
-      const auto drain = [&] {
-        progress.End();  // the next Update shows the progress line again
-        output_.Drain();
-      };
       const auto report = [&](const RowDifference<T>& found) {
         ++different;
         if (different_ + different > arguments_.count) return;
-        if (json_) {
-          Json json = Json::object();
-          if (!name.empty()) json["column"] = JsonBytes(name);
-          json["ordinal"] = JsonInteger(found.row);
-          printer.AddTo(found, json);
-          values_->Add(json);
-          drain();
-          return;
+        std::string what = absl::StrCat("row ", found.row);
+        Json json = {{"ordinal", JsonInteger(found.row)}};
+        if (a.has_levels) {
+          absl::StrAppend(&what, ", entry ", found.entry);
+          json["entry"] = JsonInteger(found.entry);
         }
-        std::string before = absl::StrCat("values: ", Prefix(name), "row ", found.row);
-        if (a.has_levels) absl::StrAppend(&before, ", entry ", found.entry);
-        auto [text_a, text_b] = printer.Texts(found);
-        AppendLine(before, std::move(text_a), std::move(text_b));
-        drain();
+        const auto [shown_a, shown_b] = printer.Show(found);
+        Add("values", name, what, json, shown_a, shown_b);
+        progress.End();  // the next Update shows the progress line again
+        output_.Drain();
       };
       const absl::Status status = CompareRows<T>(a, b, num_rows_, report, [&](uint64_t rows) {
         compared_ += rows;
@@ -337,13 +319,10 @@ class Diff {
   // Prints the result. `status`: the error that ended the comparison; OK if all values were
   // compared.
   void Finish(const absl::Status& status) {
-    if (json_) {
-      document_["different_values"] = JsonInteger(different_);
-      if (status.ok()) document_["same_values"] = same_values_;
-      values_->Finish(status, document_);
-      return;
-    }
-    if (!status.ok()) return;
+    document_["different_values"] = JsonInteger(different_);
+    if (status.ok()) document_["same_values"] = same_values_;
+    values_.Finish(status, document_);
+    if (json_ || !status.ok()) return;
     if (same_values_) {
       output_.text += "the values are the same\n";
       return;
@@ -375,12 +354,10 @@ class Diff {
   }
 
   const DiffArguments& arguments_;
-  const CommonOptions& common_;
   const bool json_;
   Output& output_;
-  // Only with --json: prints the member "values", each difference as soon as it is found.
-  std::optional<List> values_;
-  Json document_;  // only with --json: the members that are printed after "values"
+  List values_;    // prints each difference as soon as it is found
+  Json document_;  // the members of JSON that are printed after "values"
   bool same_values_ = true;
   uint64_t different_ = 0;  // the number of values that differ, of all columns
   uint64_t different_columns_ = 0;

@@ -17,7 +17,8 @@
 #include "cfile/status.h"
 #include "tools/columns/copy.h"
 #include "tools/columns/new_output.h"
-#include "tools/dump/totals.h"
+#include "tools/document.h"
+#include "tools/encoding_reason.h"
 #include "tools/layout_options.h"
 #include "tools/location.h"
 #include "tools/progress.h"
@@ -253,7 +254,7 @@ void PrintReport(const RewriteReport& report, const std::string& target,
     record.Add("blocks", FormsJson(totals.encodings),
                FormsText(totals.encodings, totals.compression));
   }
-  Document document(common);
+  Document document(common.json, common.path);
   document.AddJson("out", JsonBytes(target));
   document.AddJson("rows", JsonInteger(report.num_rows));
   const std::string title =

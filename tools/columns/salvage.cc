@@ -23,7 +23,7 @@
 #include "cfile/table_maintenance.h"
 #include "cfile/table_repair.h"
 #include "tools/columns/new_output.h"
-#include "tools/dump/document.h"
+#include "tools/document.h"
 #include "tools/location.h"
 #include "tools/observed_reads.h"
 
@@ -50,7 +50,7 @@ const char* NameOf(SalvageReport::Dictionary dictionary) {
 }
 
 Document Begin(const CommonOptions& common, const SalvageArguments& arguments, bool complete) {
-  Document document(common);
+  Document document(common.json, common.path);
   document.AddJson("out", JsonBytes(arguments.out));
   document.AddJson("complete", complete);
   document.Append(StrCat(Printable(arguments.out), ": ",
@@ -260,12 +260,11 @@ Outcome SalvageTable(const CommonOptions& common, const SalvageArguments& argume
         "--part, --sorted and --unsorted are for one column of a table: choose it with --column");
   }
   CancelOnSignals();  // so that the copy is removed
-  const absl::StatusOr<RepairReport> report = SalvageIntoNewTable(common, arguments);
-  if (!report.ok()) return report.status();
+  CFILE_ASSIGN_OR_RETURN(const RepairReport report, SalvageIntoNewTable(common, arguments));
   uint64_t lost_rows = 0;
   std::string parts;
   Json json_parts = Json::array();
-  for (const RepairedPart& part : report->parts) {
+  for (const RepairedPart& part : report.parts) {
     lost_rows += part.lost_rows;
     Json lost_values = Json::array();
     for (const auto& [column, count] : part.lost_values) {
@@ -285,18 +284,18 @@ Outcome SalvageTable(const CommonOptions& common, const SalvageArguments& argume
       absl::StrAppend(&parts, "    ", TerminalSafe(column), ": ", count, " lost values are null\n");
     }
   }
-  Document document = Begin(common, arguments, report->complete());
-  const std::string damage = WithOptionNames(report->damage);
+  Document document = Begin(common, arguments, report.complete());
+  const std::string damage = WithOptionNames(report.damage);
   document.AddJson("damage", JsonBytes(damage));
-  document.AddJson("rows", JsonInteger(report->num_rows));
+  document.AddJson("rows", JsonInteger(report.num_rows));
   document.AddJson("lost_rows", JsonInteger(lost_rows));
   document.AddJson("parts", json_parts);
-  document.Append(absl::StrCat("  ", Plural(report->num_rows, "row"), " of ",
-                               Plural(report->num_parts, "part"), ", ", lost_rows, " lost\n"));
+  document.Append(absl::StrCat("  ", Plural(report.num_rows, "row"), " of ",
+                               Plural(report.num_parts, "part"), ", ", lost_rows, " lost\n"));
   if (!damage.empty()) document.Append(absl::StrCat("  damaged: ", TerminalSafe(damage), "\n"));
   document.Append(parts);
   document.PrintTo(output);
-  return report->complete() ? kFine : kDamaged;
+  return report.complete() ? kFine : kDamaged;
 }
 
 // Returns whether `place` is a local directory, or a URL below which there are files. Does not read

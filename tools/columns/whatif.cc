@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cfile/status.h"
 #include "tools/columns/column_trials.h"
@@ -30,41 +30,6 @@ std::vector<std::string> NotBuiltIn() {
     if (!CheckCompressionBuiltIn(codec).ok()) names.push_back(CompressionName(codec));
   }
   return names;
-}
-
-void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, std::string& out) {
-  const Sample& sample = *trials.sample;
-  absl::StrAppend(&out, Printable(trials.column.schema.name), ": ",
-                  trials.column.schema.type.ToString(), ", ", Plural(trials.column.num_rows, "row"),
-                  "\n  sample     ");
-  if (trials.has_all_rows()) {
-    out += "all rows";
-  } else {
-    absl::StrAppend(&out, Plural(sample.num_rows, "row"), " in ",
-                    Plural(sample.ranges.size(), "place"));
-  }
-  absl::StrAppendFormat(&out, ", %.1f MB decoded\n",
-                        static_cast<double>(sample.decoded_bytes) / 1e6);
-  absl::StrAppend(&out, "  file       ",
-                  FormsText(trials.in_use.encodings, trials.in_use.compression), "\n");
-  if (sample.num_present == 0) {
-    out += "  no values, so nothing is tried\n";
-    return;
-  }
-  const ColumnTotals& automatic = trials.automatic.totals;
-  const std::optional<ChoiceInfo>& recorded = trials.in_use.choice;
-  const bool is_recorded = recorded && GoalName(recorded->goal) == arguments.trials.goal;
-  const std::string choice = absl::StrCat(
-      "  automatic (", is_recorded ? "recorded in the file" : "recomputed on the sample", ", goal ",
-      arguments.trials.goal, "): ",
-      is_recorded ? ChoiceText(*recorded, trials.in_use.compression)
-      : trials.automatic_status.ok()
-          ? absl::StrCat(FormsText(automatic.encodings, automatic.compression), ": ",
-                         EncodingReason(trials.column.schema.type, automatic))
-          : "fails: " + TerminalSafe(MessageOf(trials.automatic_status)));
-  constexpr size_t kIndentation = 13;  // where the texts of the lines above begin
-  absl::StrAppend(&out, WrappedForOutput(choice, kIndentation), "\n\n");
-  out += TableOf(trials, /*json=*/false).text();
 }
 
 // The options of cfile-import for all columns, for each goal.
@@ -106,8 +71,7 @@ Outcome RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common,
   CFILE_ASSIGN_OR_RETURN(const auto columns, ColumnsOf(input, common.column));
   Progress progress;
   Recommendations recommendations;
-  Json document = JsonDocument(common.path);
-  document["columns"] = Json::array();
+  Json list = Json::array();
   bool any_table = false, any_measured = false;
   ExitCode code = kFine;       // of the failures that were printed
   absl::Status first_failure;  // after a failure, the command goes on with the next column
@@ -117,7 +81,7 @@ Outcome RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common,
     if (!trials.ok()) {
       first_failure.Update(trials.status());
       if (common.json) {
-        document["columns"].push_back(
+        list.push_back(
             {{"name", JsonBytes(column.schema.name)}, {"error", JsonError(trials.status())}});
       } else if (arguments.recommend) {
         recommendations.AddFailure(column, trials.status());
@@ -126,31 +90,29 @@ Outcome RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common,
       }
       continue;
     }
-    if (common.json) {
-      document["columns"].push_back(ToJson(*trials, arguments.trials));
-    } else if (arguments.recommend) {
+    if (arguments.recommend && !common.json) {
       recommendations.Add(*trials);
-    } else {
-      if (any_table) output.text += '\n';
-      any_table = true;
-      any_measured = any_measured || trials->sample->num_present > 0;
-      AppendTable(*trials, arguments, output.text);
-      output.Flush();
+      continue;
+    }
+    any_measured = any_measured || trials->sample->num_present > 0;
+    const Document document = DocumentOf(*trials, arguments.trials, common.json);
+    list.push_back(document.json());
+    if (std::exchange(any_table, true) && !common.json) output.text += '\n';
+    output.text += document.text();
+    output.Flush();
+  }
+  Document document(common.json, common.path);
+  document.AddJson("columns", list);
+  document.AddJson("not_built_in", Json::array(NotBuiltIn()));
+  if (arguments.recommend) {
+    document.Append(recommendations.Text());
+  } else if (any_measured) {
+    document.AddLine("\nSpeeds were measured on this machine, in memory, with one thread.");
+    if (const auto names = NotBuiltIn(); !names.empty()) {
+      document.AddLine("This build lacks ", absl::StrJoin(names, ", "), ".");
     }
   }
-  if (common.json) {
-    document["not_built_in"] = Json::array(NotBuiltIn());
-    absl::StrAppend(&output.text, document.dump(2), "\n");
-  } else if (arguments.recommend) {
-    output.text += recommendations.Text();
-  } else {
-    if (any_measured) {
-      output.text += "\nSpeeds were measured on this machine, in memory, with one thread.\n";
-    }
-    if (const auto names = NotBuiltIn(); any_measured && !names.empty()) {
-      absl::StrAppend(&output.text, "This build lacks ", absl::StrJoin(names, ", "), ".\n");
-    }
-  }
+  document.PrintTo(output);
   if (first_failure.ok() || code != kFine) return code;
   return first_failure;
 }

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
 #include "cfile/status.h"
-#include "tools/dump/document.h"
+#include "tools/document.h"
 #include "tools/location.h"
 
 namespace cfile::tools {
@@ -58,7 +58,7 @@ Outcome PrintBlock(const WhichBlock& which, const CommonOptions& common, Output&
   if (!index.ok()) return WithoutLimit(index.status());
   const auto block = DescribeBlock(reader, *index);
   if (!block.ok()) return WithoutLimit(block.status());
-  Document document(common, 15);
+  Document document(common.json, common.path, 15);
   const FileRegion& region = block->region;
   document.AddJson("index", JsonInteger(region.index));
   document.AddText("block", std::to_string(region.index));

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cfile/status.h"
-#include "tools/dump/document.h"
+#include "tools/document.h"
 #include "tools/location.h"
 
 namespace cfile::tools {
@@ -84,7 +84,7 @@ Outcome PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output
   // returned at the end.
   const auto statistics = reader.Statistics();
   const FileStatistics* const known = statistics.ok() ? statistics->get() : nullptr;
-  List list(Document(common), "blocks",
+  List list(Document(common.json, common.path), "blocks",
             HeadingsOf(reader.info(), known != nullptr && !known->blocks.empty()), output);
   absl::Status status = VisitBlocks(reader, [&](const BlockInfo& block) {
     Record record = RecordOf(block, reader.info(), StatisticsOf(known, block), common.json);

@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "cfile/status.h"
+#include "tools/document.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/row_ranges.h"
-#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -113,36 +112,32 @@ Outcome PrintCounts(const CountOptions& options, const CommonOptions& common, Ou
   CFILE_ASSIGN_OR_RETURN(Counts counts, CountRows(input, options, form));
   if (!options.distinct.empty()) counts.groups.erase("null");  // as SQL's count(distinct)
   const auto groups = Sorted(counts.groups, options.top);
-  if (common.json) {
-    Json document = JsonDocument(common.path);
-    document["rows"] = JsonInteger(counts.rows);
-    if (!options.distinct.empty()) document["distinct"] = JsonInteger(counts.groups.size());
-    if (!options.by.empty()) {
-      Json& list = document["groups"] = Json::array();
-      for (const auto& [values, rows] : groups) {
-        list.push_back({{"values", Json::FromText(absl::StrCat("[", values, "]"))},
-                        {"rows", JsonInteger(rows)}});
-      }
-    }
-    absl::StrAppend(&output.text, document.dump(2), "\n");
-    return kFine;
-  }
+  const uint64_t distinct = counts.groups.size();
+  Document document(common.json, common.path);
+  document.AddJson("rows", JsonInteger(counts.rows));
+  if (!options.distinct.empty()) document.AddJson("distinct", JsonInteger(distinct));
   if (options.by.empty()) {
-    absl::StrAppend(&output.text, options.distinct.empty() ? counts.rows : counts.groups.size(),
-                    "\n");
-    return kFine;
-  }
-  std::vector<std::vector<std::string>> lines = {{"", "rows"}};
-  for (const std::string& name : options.by) {
-    if (!lines[0][0].empty()) lines[0][0] += '\t';
-    AppendPrintable(name, lines[0][0]);
-  }
-  for (const auto& [values, rows] : groups) lines.push_back({values, std::to_string(rows)});
-  if (isatty(STDOUT_FILENO) != 0 && options.by.size() == 1) {
-    output.text += AlignText(lines, "<>", OutputWidth());
+    document.AddLine(options.distinct.empty() ? counts.rows : distinct);
   } else {
-    for (const auto& line : lines) absl::StrAppend(&output.text, absl::StrJoin(line, "\t"), "\n");
+    std::string names;
+    for (const std::string& name : options.by) {
+      if (&name != options.by.data()) names += '\t';
+      AppendPrintable(name, names);
+    }
+    std::string with_tabs = absl::StrCat(names, "\trows\n");
+    Table table(common.json, {{names, {.shorten = 1}}, {"rows", kNumberColumn}});
+    for (const auto& [values, rows] : groups) {
+      Record& record = table.Add();
+      if (common.json) record.AddJson("values", Json::FromText(absl::StrCat("[", values, "]")));
+      record.AddText("values", values);
+      record.Add("rows", rows);
+      absl::StrAppend(&with_tabs, values, "\t", rows, "\n");
+    }
+    document.AddJson("groups", table.json());
+    const bool aligned = isatty(STDOUT_FILENO) != 0 && options.by.size() == 1;
+    document.Append(aligned ? table.text() : with_tabs);
   }
+  document.PrintTo(output);
   return kFine;
 }
 

@@ -7,8 +7,8 @@
 
 #include "cfile/inspect.h"
 #include "cfile/status.h"
+#include "tools/document.h"
 #include "tools/dump/column_text.h"
-#include "tools/dump/document.h"
 #include "tools/location.h"
 
 namespace cfile::tools {
@@ -17,7 +17,7 @@ namespace {
 template <typename T>
 Outcome PrintValues(const Reader& reader, const CommonOptions& common, Output& output) {
   CFILE_ASSIGN_OR_RETURN(const auto values, ReadDictionary<T>(reader));
-  Document document(common);
+  Document document(common.json, common.path);
   if (!reader.info().dictionary) document.Append("no dictionary\n");
   std::vector<Heading> headings;
   // On a terminal, values are shortened to the rest of the line.

@@ -1,9 +1,5 @@
 #include "tools/dump/dump.h"
 
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <numeric>
 #include <system_error>
@@ -14,7 +10,6 @@
 #include "cfile/status.h"
 #include "tools/location.h"
 #include "tools/parts.h"
-#include "tools/progress.h"
 
 namespace cfile::tools {
 namespace {
@@ -116,43 +111,6 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   return options;
 }
 
-void Output::IgnoreClosedPipe() {
-  std::signal(SIGPIPE, SIG_IGN);
-  ignore_closed_pipe_ = true;
-}
-
-void Output::Flush() {
-  if (text.empty()) return;
-  if (separator_) text.insert(0, *std::exchange(separator_, std::nullopt));
-  if (write_error_ == 0 && std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
-    write_error_ = errno;
-  }
-  text.clear();
-}
-
-ExitCode Output::Fail(const absl::Status& status) {
-  Flush();
-  std::fflush(stdout);
-  return Report(kToolName, status);
-}
-
-ExitCode Output::Finish(const Outcome& outcome) {
-  if (!outcome.status.ok()) {
-    const ExitCode code = Fail(outcome.status);
-    if (absl::IsCancelled(outcome.status)) EndByCaughtSignal();
-    return code;
-  }
-  Flush();
-  if (write_error_ == 0 && std::fflush(stdout) != 0) write_error_ = errno;
-  if (write_error_ == 0 || (ignore_closed_pipe_ && write_error_ == EPIPE)) return outcome.code;
-  if (write_error_ == EPIPE) EndByClosedPipe();
-  if (!std::exchange(error_printed_, true)) {
-    Report(kToolName, absl::UnavailableError(absl::StrCat("cannot write to standard output: ",
-                                                          std::strerror(write_error_))));
-  }
-  return outcome.code == kFine ? kIoError : outcome.code;
-}
-
 Command& AddCommandWithoutJson(Command& app, CommonOptions& common, const std::string& name,
                                const std::string& description, const std::string& help,
                                const std::string& file) {
@@ -248,9 +206,8 @@ absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string
   if (!name.empty()) return FindColumn(table, name);
   std::optional<size_t> only;
   for (size_t column = 0; column < table.schema().columns.size(); ++column) {
-    const auto has_index = table.has_value_index(column);
-    if (!has_index.ok()) return has_index.status();
-    if (!*has_index) continue;
+    CFILE_ASSIGN_OR_RETURN(const auto has_index, table.has_value_index(column));
+    if (!has_index) continue;
     if (only)
       return absl::InvalidArgumentError(
           "several columns have a value index: choose one with --column NAME");
@@ -275,23 +232,16 @@ CommonOptions WholeOf(CommonOptions common) {
 
 absl::StatusOr<Input> OpenInput(const CommonOptions& common, const ReadObserver& observer) {
   if (!common.part.empty() && !common.column.empty()) {
-    auto file = FileOf(common);
-    if (!file.ok()) return file.status();
-    return OpenInput(*file, observer);
+    CFILE_ASSIGN_OR_RETURN(const CommonOptions file, FileOf(common));
+    return OpenInput(file, observer);
   }
   if (!common.part.empty())
     return absl::InvalidArgumentError("--part needs --column here, which chooses one file");
   Input input;
-  auto table = OpenTableAt(common.path, OptionsOf(common), observer);
-  if (!table.ok()) return table.status();
-  if (table->has_value()) {
-    input.table = **std::move(table);
-  } else {
-    if (absl::Status status = CheckNoColumn(common); !status.ok()) return status;
-    auto file = OpenFileAt(common.path, OptionsOf(common), observer);
-    if (!file.ok()) return file.status();
-    input.file = *std::move(file);
-  }
+  CFILE_ASSIGN_OR_RETURN(input.table, OpenTableAt(common.path, OptionsOf(common), observer));
+  if (input.table) return input;
+  CFILE_RETURN_IF_ERROR(CheckNoColumn(common));
+  CFILE_ASSIGN_OR_RETURN(input.file, OpenFileAt(common.path, OptionsOf(common), observer));
   return input;
 }
 
@@ -316,11 +266,6 @@ absl::Status CheckOutIsNotInput(const std::string& path, const std::string& out)
     return InsideTable(out, path);
   }
   return CheckOutIsOutsideTables(out);
-}
-
-void EndByClosedPipe() {
-  std::signal(SIGPIPE, SIG_DFL);
-  std::raise(SIGPIPE);
 }
 
 absl::Status CheckOutIsFree(const std::string& path, bool force) {
@@ -370,34 +315,6 @@ Action OnEachFile(Action action) {
     output.text += "]}\n";
     return worst;
   };
-}
-
-Json JsonDocument(const std::string& path) {
-  return {{"schema_version", 1}, {"path", JsonBytes(path)}};
-}
-
-Json JsonInteger(uint64_t value) {
-  if (value > uint64_t{1} << 53) return std::to_string(value);
-  return value;
-}
-
-Json JsonBytes(std::string_view bytes) {
-  if (IsUtf8(bytes)) return std::string(bytes);
-  return {{"hex", Hex(bytes)}};
-}
-
-Json JsonPointer(const BlockPointer& pointer) {
-  return {{"offset", JsonInteger(pointer.offset)}, {"size", pointer.size}};
-}
-
-Json JsonError(const absl::Status& status) { return JsonBytes(MessageOf(status)); }
-
-std::string MessageOf(const absl::Status& status) {
-  return WithOptionNames({status.message().data(), status.message().size()});
-}
-
-std::string Plural(uint64_t count, std::string_view noun) {
-  return absl::StrCat(count, " ", std::string(noun), count == 1 ? "" : "s");
 }
 
 std::string CodecOf(bool compressed, const FileInfo& info) {

@@ -1,4 +1,4 @@
-// Shared by the subcommands of cfile-dump: options, opening of files and tables, output.
+// Shared by the subcommands of cfile-dump: options, and opening of files and tables.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 #include "cfile/table.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
-#include "tools/json.h"
 #include "tools/observed_reads.h"
+#include "tools/output.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -43,56 +43,6 @@ struct CommonOptions {
   size_t max_leaves = RecordLimits().max_leaves;
   size_t max_index_size_bytes = ReaderOptions().max_index_size_bytes;
   size_t max_dictionary_values = ReaderOptions().max_dictionary_values;
-};
-
-// How a command has ended. kFine if `status` is OK.
-struct Outcome {
-  Outcome(ExitCode exit_code) : code(exit_code) {}
-  Outcome(absl::Status error) : status(std::move(error)) {}
-
-  ExitCode code = kFine;  // has no meaning after an error
-  absl::Status status;
-};
-
-// Standard output, with a buffer.
-class Output {
- public:
-  // Append output here, then call Drain.
-  std::string text;
-
-  // Writes `text` if it has at least 64 KiB. False: standard output cannot be written, so the
-  // caller should stop.
-  bool Drain() {
-    if (text.size() >= kFlushBytes) Flush();
-    return write_error_ == 0;
-  }
-  void Flush();
-  // Prints `separator` before the next text. Prints nothing if no text follows.
-  void SetSeparator(std::string separator) {
-    Flush();
-    separator_ = std::move(separator);
-  }
-  bool has_separator() const { return separator_.has_value(); }
-
-  // After this call, the command continues even if the reader of its output closes the pipe, and
-  // Finish reports no error for this. Without this call, SIGPIPE ends the process; if the signal is
-  // ignored, Finish ends the process by it. Commands whose exit code is a result call this.
-  void IgnoreClosedPipe();
-
-  // Prints the pending text, then the error to stderr. Returns the exit code of `status`.
-  ExitCode Fail(const absl::Status& status);
-  // Ends a command: prints the pending text, then its error. If some output could not be written,
-  // prints this to stderr, once, and returns kIoError instead of kFine. If a signal has cancelled
-  // the command, ends the process by this signal.
-  ExitCode Finish(const Outcome& outcome);
-
- private:
-  static constexpr size_t kFlushBytes = 64 * 1024;
-
-  std::optional<std::string> separator_;
-  bool ignore_closed_pipe_ = false;
-  int write_error_ = 0;  // errno of the first write that failed
-  bool error_printed_ = false;
 };
 
 // The function that main calls after it has parsed the command line.
@@ -171,9 +121,6 @@ inline ExistingFile ExistingOf(bool force) {
 // `path`. kInvalidArgument: `out` is the same file, or is inside the directory of a table.
 absl::Status CheckOutIsNotInput(const std::string& path, const std::string& out);
 
-// Ends the process by SIGPIPE, also if the signal is ignored.
-void EndByClosedPipe();
-
 // Wraps `action`, which works on a single file. If the path is a table, replaces the path by the
 // path of one file of the table, which --column and --part choose. kInvalidArgument, with advice:
 // no column is chosen, or no part is chosen and the table does not have exactly one part.
@@ -201,22 +148,6 @@ absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string
 
 // kInvalidArgument: a column or a part is chosen, although the path is a single file.
 absl::Status CheckNoColumn(const CommonOptions& common);
-
-// {"schema_version": 1, "path": ...}: the beginning of a JSON document.
-Json JsonDocument(const std::string& path);
-// A JSON number; if value > 2^53, a JSON string, because JavaScript and many other JSON readers
-// cannot read larger integers exactly.
-Json JsonInteger(uint64_t value);
-// A string if `bytes` is UTF-8, otherwise {"hex": "..."}.
-Json JsonBytes(std::string_view bytes);
-Json JsonPointer(const BlockPointer& pointer);
-Json JsonError(const absl::Status& status);
-// Returns the message of `status`. If it names a limit, such as max_block_size_bytes, the name of
-// the option is there instead: --max-block-size.
-std::string MessageOf(const absl::Status& status);
-
-// "1 block", "2 blocks".
-std::string Plural(uint64_t count, std::string_view noun);
 
 // Returns the name of the codec of a block of the file `info`, or "none" if the block is not
 // compressed. `compressed`: the value of BlockInfo::compressed or RegionDetails::compressed.

@@ -16,7 +16,7 @@
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "cfile/table_scan.h"
-#include "tools/dump/document.h"
+#include "tools/document.h"
 #include "tools/dump/row_selection.h"
 
 namespace cfile::tools {
@@ -287,7 +287,7 @@ Outcome PrintExplanation(const RowChoice& choice, const CommonOptions& common, O
   CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common));
   CFILE_ASSIGN_OR_RETURN(const Explanation explanation, Explain(input, choice));
   const TableScanCounters& total = explanation.total;
-  Document document(common);
+  Document document(common.json, common.path);
   const auto line = [&](const auto&... parts) {
     document.Append(WrappedForOutput(absl::StrCat(parts...), 0) + "\n");
   };

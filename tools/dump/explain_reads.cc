@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "cfile/inspect.h"
 #include "cfile/status.h"
-#include "tools/dump/document.h"
+#include "tools/document.h"
 
 namespace cfile::tools {
 namespace {
@@ -196,7 +196,7 @@ std::string TimeText(std::chrono::nanoseconds time) {
 
 // Returns what was used of a file, and what was read of it. JSON has two lists, text one table.
 Document DocumentOf(const FileReads& file, const CommonOptions& common) {
-  Document document(common);
+  Document document(common.json, common.path);
   if (common.json) document.json() = Json::object();  // a part of a document
   Json reads = Json::array();
   Table touched(common.json, {{"", {.shorten = 1, .least = 24}},

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "cfile/status.h"
 #include "tools/encoding_reason.h"
 #include "tools/utf8.h"
 
@@ -44,14 +45,7 @@ void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Record& facts
   facts.AddJson("encoding", encoding);
   if (blocks.blocks == 0) facts.AddText("encoding", encoding);
   facts.AddJson("block_encodings", Json::array(blocks.EncodingNames()));
-  Json all = Json::array();
-  for (const EncodingTotals& each : blocks.encodings) {
-    all.push_back({{"encoding", EncodingName(each.encoding)},
-                   {"blocks", JsonInteger(each.blocks)},
-                   {"compressed", JsonInteger(each.compressed_blocks)},
-                   {"stored", JsonInteger(each.stored_bytes)}});
-  }
-  facts.AddJson("blocks_by_encoding", all);
+  facts.AddJson("blocks_by_encoding", FormsJson(blocks.encodings));
   const bool codec = info.compression != Compression::kNone;
   for (const EncodingTotals& each : blocks.encodings) {
     const double share = blocks.stored_bytes == 0 ? 1
@@ -79,9 +73,8 @@ std::vector<std::string> FeaturesOf(const FileInfo& info) {
 
 // Adds the statistics, if the file has any.
 absl::Status AddStatistics(const Reader& reader, Record& facts) {
-  const auto statistics = reader.Statistics();
-  if (!statistics.ok()) return statistics.status();
-  if (*statistics == nullptr) {
+  CFILE_ASSIGN_OR_RETURN(const auto statistics, reader.Statistics());
+  if (statistics == nullptr) {
     // If the file has statistics, they were not read because they exceed a limit.
     if (reader.info().statistics) {
       facts.Add("statistics", JsonPointer(*reader.info().statistics),
@@ -90,12 +83,12 @@ absl::Status AddStatistics(const Reader& reader, Record& facts) {
     }
     return absl::OkStatus();
   }
-  const BlockStatistics& file = (*statistics)->file;
+  const BlockStatistics& file = statistics->file;
   facts.AddBounds(reader.type(), file, /*max_bytes=*/60);
   if (file.nan_count > 0) facts.Add("nan", file.nan_count);
-  facts.Add("block_statistics", JsonInteger((*statistics)->blocks.size()),
-            Plural((*statistics)->blocks.size(), "block"));
-  const std::string& filter = (*statistics)->bloom_filter;
+  facts.Add("block_statistics", JsonInteger(statistics->blocks.size()),
+            Plural(statistics->blocks.size(), "block"));
+  const std::string& filter = statistics->bloom_filter;
   const BloomFilterInfo bloom = reader.info().bloom_filter.value_or(DescribeBloomFilter(filter));
   facts.Add("bloom_filter", JsonInteger(filter.size()),
             filter.empty() ? "none"

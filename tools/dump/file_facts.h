@@ -3,7 +3,7 @@
 
 #include "absl/status/status.h"
 #include "cfile/reader.h"
-#include "tools/dump/document.h"
+#include "tools/document.h"
 #include "tools/dump/totals.h"
 
 namespace cfile::tools {

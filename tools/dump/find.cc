@@ -10,6 +10,7 @@
 #include "cfile/compound_key.h"
 #include "cfile/status.h"
 #include "cfile/table_scan.h"
+#include "tools/document.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/dump.h"
 #include "tools/dump/explain_reads.h"
@@ -174,23 +175,20 @@ Outcome PrintFound(const FindOptions& options, const CommonOptions& common, Outp
   if (!found.end() && input.table) {
     CFILE_ASSIGN_OR_RETURN(row, RowAt(input, found.ordinal(), common.json));
   }
-  if (common.json) {
-    Json document = JsonDocument(common.path);
-    document["ordinal"] = JsonInteger(position.ordinal);
-    document["exact"] = position.exact;
-    document["end"] = found.end();
-    output.text = document.dump();
-    output.text.pop_back();
-    if (!row.empty()) row.pop_back();
-    absl::StrAppend(&output.text, ",\"value\":", found.end() ? "null" : found.value,
-                    row.empty() ? "" : ",\"row\":", row, "}\n");
-  } else {
-    absl::StrAppend(&output.text, "ordinal  ", position.ordinal,
-                    found.end() ? " (the end: all values are less)" : "", "\nexact    ",
-                    position.exact ? "yes" : "no", "\n");
-    if (!found.end() && input.file) absl::StrAppend(&output.text, "value    ", found.value, "\n");
-    if (!row.empty()) absl::StrAppend(&output.text, "\n", row);
+  Document document(common.json, common.path);
+  document.AddJson("ordinal", JsonInteger(position.ordinal));
+  document.AddJson("exact", position.exact);
+  document.AddJson("end", found.end());
+  document.AddJson("value", found.end() ? Json() : Json::FromText(found.value));
+  if (!row.empty()) {
+    document.AddJson("row", Json::FromText(std::string_view(row).substr(0, row.size() - 1)));
   }
+  document.AddLine("ordinal  ", position.ordinal,
+                   found.end() ? " (the end: all values are less)" : "");
+  document.AddLine("exact    ", position.exact ? "yes" : "no");
+  if (!found.end() && input.file) document.AddLine("value    ", found.value);
+  if (!row.empty()) document.Append("\n" + row);
+  document.PrintTo(output, /*indent=*/-1);
   output.text += explanation;
   return position.exact ? kFine : kKeyMissing;
 }

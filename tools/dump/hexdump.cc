@@ -15,7 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "cfile/inspect.h"
 #include "cfile/statistics.h"
-#include "tools/dump/document.h"
+#include "tools/document.h"
 #include "tools/location.h"
 #include "tools/utf8.h"
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
 #include "cfile/types.h"
-#include "tools/dump/document.h"
+#include "tools/document.h"
 #include "tools/location.h"
 #include "tools/value_text.h"
 
@@ -70,50 +70,52 @@ std::string KeyText(const ColumnType& type, const IndexEntryInfo& entry, IndexKi
   return width ? Shortened(text, std::max(*width, used + kLeast) - used) : text;
 }
 
-// Appends a node as a part of the drawn tree. The line of a node below the root begins with the
-// first key of the node. The lines of the blocks of a leaf follow the line of the leaf.
-void AppendNode(const ColumnType& type, const IndexNodeInfo& node, IndexKind kind,
-                const std::optional<size_t>& width, std::string& out) {
-  const auto append = [&](size_t indentation, const IndexEntryInfo* entry,
-                          const std::string& what) {
-    out.append(indentation, ' ');
-    if (entry != nullptr) {
-      constexpr std::string_view kArrow = " -> ";
-      const size_t used = indentation + kArrow.size() + what.size();
-      absl::StrAppend(&out, KeyText(type, *entry, kind, width, used), std::string(kArrow));
-    }
-    absl::StrAppend(&out, what, "\n");
-  };
-  const auto place = [](const BlockPointer& pointer) {
-    return absl::StrCat(" at ", pointer.offset, ", ", Plural(pointer.size, "byte"));
-  };
-  const bool has_key = node.depth > 0 && !node.entries.empty();
-  append(2 * node.depth, has_key ? node.entries.data() : nullptr,
-         absl::StrCat(node.leaf ? "leaf node" : "inner node", place(node.pointer), ", ",
-                      node.entries.size(), node.entries.size() == 1 ? " entry" : " entries"));
-  if (!node.leaf) return;
-  for (const IndexEntryInfo& entry : node.entries) {
-    append(2 * node.depth + 2, &entry, "block" + place(entry.pointer));
+Json EntryJson(const ColumnType& type, const IndexEntryInfo& entry, IndexKind kind) {
+  Json json = Json::object();
+  if (kind == IndexKind::kPositional) {
+    json["ordinal"] = JsonInteger(entry.ordinal);
+  } else if (HoldsText(type)) {
+    json["key"] = JsonBytes(entry.key);
+  } else {
+    json["key"] = {{"hex", Hex(entry.key)}};
   }
+  json.update(JsonPointer(entry.pointer));
+  return json;
 }
 
-Json ToJson(const ColumnType& type, const IndexNodeInfo& node, IndexKind kind) {
-  Json json = {{"index", NameOf(kind)}, {"depth", node.depth}, {"leaf", node.leaf}};
-  json.update(JsonPointer(node.pointer));
-  Json& entries = json["entries"] = Json::array();
-  for (const IndexEntryInfo& entry : node.entries) {
-    Json item;
-    if (kind == IndexKind::kPositional) {
-      item["ordinal"] = JsonInteger(entry.ordinal);
-    } else if (HoldsText(type)) {
-      item["key"] = JsonBytes(entry.key);
-    } else {
-      item["key"] = {{"hex", Hex(entry.key)}};
+// Returns a node as a part of the drawn tree. The line of a node below the root begins with the
+// first key of the node. The lines of the blocks of a leaf follow the line of the leaf.
+Document DocumentOf(const ColumnType& type, const IndexNodeInfo& node, IndexKind kind,
+                    const std::optional<size_t>& width, bool json) {
+  Document document(json);
+  const auto line = [&](size_t indentation, const IndexEntryInfo* entry, const char* name,
+                        const BlockPointer& pointer, const std::string& more) {
+    const std::string what =
+        absl::StrCat(name, " at ", pointer.offset, ", ", Plural(pointer.size, "byte"), more);
+    constexpr std::string_view kArrow = " -> ";
+    std::string key;
+    if (entry != nullptr) {
+      const size_t used = indentation + kArrow.size() + what.size();
+      key = StrCat(KeyText(type, *entry, kind, width, used), kArrow);
     }
-    item.update(JsonPointer(entry.pointer));
-    entries.push_back(std::move(item));
+    document.AddLine(std::string(indentation, ' '), key, what);
+  };
+  const bool has_key = node.depth > 0 && !node.entries.empty();
+  document.AddJson("index", NameOf(kind));
+  document.AddJson("depth", node.depth);
+  document.AddJson("leaf", node.leaf);
+  document.AddJson("offset", JsonInteger(node.pointer.offset));
+  document.AddJson("size", node.pointer.size);
+  line(2 * node.depth, has_key ? node.entries.data() : nullptr,
+       node.leaf ? "leaf node" : "inner node", node.pointer,
+       absl::StrCat(", ", node.entries.size(), node.entries.size() == 1 ? " entry" : " entries"));
+  Json entries = Json::array();
+  for (const IndexEntryInfo& entry : node.entries) {
+    if (json) entries.push_back(EntryJson(type, entry, kind));
+    if (node.leaf && !json) line(2 * node.depth + 2, &entry, "block", entry.pointer, "");
   }
-  return json;
+  document.AddJson("entries", entries);
+  return document;
 }
 
 absl::Status PrintTree(const Reader& reader, IndexKind kind, bool json, List& list,
@@ -124,18 +126,14 @@ absl::Status PrintTree(const Reader& reader, IndexKind kind, bool json, List& li
   if (!json) absl::StrAppend(&output.text, root ? "" : "no ", NameOf(kind), " index\n");
   const std::optional<size_t> width = OutputWidth();
   return VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {
-    if (json) {
-      list.Add(ToJson(info.type, node, kind));
-    } else {
-      AppendNode(info.type, node, kind, width, output.text);
-    }
+    list.Add(DocumentOf(info.type, node, kind, width, json));
     return output.Drain();
   });
 }
 
 Outcome PrintIndex(const IndexOptions& options, const CommonOptions& common, Output& output) {
   CFILE_ASSIGN_OR_RETURN(const auto reader, OpenFileAt(common.path, OptionsOf(common)));
-  List list(Document(common), "nodes", {}, output);
+  List list(Document(common.json, common.path), "nodes", {}, output);
 
   // Without options both indexes are printed. If one index is damaged, the other index is printed
   // nevertheless.

@@ -1,7 +1,6 @@
 // cfile-dump: shows what is in a CFile or a table, and whether it is valid.
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -92,7 +91,7 @@ std::string TextOf(const Command& tool, const Parsed& parsed,
                       absl::StrJoin(unexpected, " "));
 }
 
-int Run(int argc, char** argv) {
+ExitCode Run(int argc, char** argv) {
   CommonOptions common;
   SummaryOptions summary;
   Action action = [&summary](const CommonOptions& options, Output& to) {
@@ -131,7 +130,7 @@ int Run(int argc, char** argv) {
   AddRewriteCommand(tool, common, action);
   AddReportCommand(tool, common, action);
 
-  Output output;
+  Output output(kToolName);
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const Parsed parsed = Parse(tool, arguments);
   if (!parsed.note.empty()) std::fprintf(stderr, "%s\n", parsed.note.c_str());
@@ -162,11 +161,6 @@ int Run(int argc, char** argv) {
 }  // namespace cfile::tools
 
 int main(int argc, char** argv) {
-  cfile::tools::OpenStandardStreams();
-  cfile::tools::RaiseOpenFileLimit();
-  try {
-    return cfile::tools::Run(argc, argv);
-  } catch (const std::exception& error) {  // out of memory
-    return cfile::tools::Report("cfile-dump", absl::ResourceExhaustedError(error.what()));
-  }
+  return cfile::tools::RunTool(cfile::tools::kToolName,
+                               [&] { return cfile::tools::Run(argc, argv); });
 }

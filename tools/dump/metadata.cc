@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "cfile/status.h"
+#include "tools/document.h"
 #include "tools/dump/dump.h"
 #include "tools/encoding_reason.h"
 #include "tools/location.h"
@@ -95,21 +96,17 @@ Outcome PrintMetadata(bool header, const CommonOptions& common, Output& output) 
   const uint64_t size = header ? info.header_size_bytes : info.footer_size_bytes;
   const uint64_t offset = header ? 0 : info.file_size_bytes - size;
   const MetadataText described = DescribeMetadata(info);
-  if (common.json) {
-    Json document = JsonDocument(common.path);
-    document["offset"] = JsonInteger(offset);
-    document["size"] = JsonInteger(size);
-    document[header ? "header" : "footer"] =
-        Json::FromText(header ? described.header_json : described.footer_json);
-    absl::StrAppend(&output.text, document.dump(2), "\n");
-  } else {
-    const std::optional<ChoiceInfo>& choice = info.choice;
-    // The first line is a comment in protobuf's text format, so that all of the output is valid.
-    absl::StrAppend(&output.text, "# ", header ? "header" : "footer", ": offset ", offset, ", ",
-                    size, " bytes\n",
-                    Explained(header ? described.header_text : described.footer_text,
-                              choice ? ChoiceText(*choice, info.compression) : ""));
-  }
+  const std::optional<ChoiceInfo>& choice = info.choice;
+  const char* const name = header ? "header" : "footer";
+  Document document(common.json, common.path);
+  document.AddJson("offset", JsonInteger(offset));
+  document.AddJson("size", JsonInteger(size));
+  document.AddJson(name, Json::FromText(header ? described.header_json : described.footer_json));
+  // The first line is a comment in protobuf's text format, so that all of the output is valid.
+  document.AddLine("# ", name, ": offset ", offset, ", ", size, " bytes");
+  document.Append(Explained(header ? described.header_text : described.footer_text,
+                            choice ? ChoiceText(*choice, info.compression) : ""));
+  document.PrintTo(output);
   return kFine;
 }
 

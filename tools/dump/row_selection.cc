@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/filter.h"
+#include "cfile/status.h"
 
 namespace cfile::tools {
 namespace {
@@ -23,9 +24,8 @@ absl::StatusOr<std::vector<std::string>> ChooseColumns(const TableReader& table,
       return absl::InvalidArgumentError(
           absl::StrCat("--columns: column ", NameAsWritten(name), " is given twice"));
     }
-    const auto column = FindColumn(table, name);
-    if (!column.ok()) return column.status();
-    if (table.schema().columns[*column].has_levels()) {
+    CFILE_ASSIGN_OR_RETURN(const auto column, FindColumn(table, name));
+    if (table.schema().columns[column].has_levels()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "column ", NameAsWritten(name), " is nested: cfile-dump rows --format jsonl shows it"));
     }
@@ -54,16 +54,12 @@ absl::StatusOr<RowSelection> SelectRows(const Input& input, const RowChoice& cho
     selection.columns = schema.columns;
   } else {
     schema = input.table->schema();
-    auto names = ChooseColumns(*input.table, choice.columns);
-    if (!names.ok()) return names.status();
-    for (const std::string& name : *names) {
+    CFILE_ASSIGN_OR_RETURN(selection.options.columns, ChooseColumns(*input.table, choice.columns));
+    for (const std::string& name : *selection.options.columns) {
       selection.columns.push_back(schema.columns[*schema.Find(name)]);
     }
-    selection.options.columns = *std::move(names);
   }
-  auto filter = FilterOf(choice, schema);
-  if (!filter.ok()) return filter.status();
-  selection.options.where = *std::move(filter);
+  CFILE_ASSIGN_OR_RETURN(selection.options.where, FilterOf(choice, schema));
   return selection;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/status.h"
 #include "tools/pieces.h"
 
 namespace cfile::tools {
@@ -47,7 +48,7 @@ absl::Status AppendText(std::string_view text, Sink& sink) {
 }
 
 absl::Status WriteRows(const RowPlan& plan, size_t num_threads, Sink& sink, Progress& progress) {
-  if (absl::Status status = AppendText(plan.header, sink); !status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(AppendText(plan.header, sink));
   if (plan.one_thread) num_threads = 1;
   std::vector<Piece> pieces(NumSlots(num_threads));
   RowRanges rest = plan.ranges;
@@ -62,53 +63,51 @@ absl::Status WriteRows(const RowPlan& plan, size_t num_threads, Sink& sink, Prog
       text.clear();
     };
   }
-  const PieceWork work{.take =
-                           [&](size_t slot) {
-                             RowRanges ranges;
-                             const uint64_t most = rows_of_piece;
-                             uint64_t rows = 0;
-                             while (rows < most && next_range < rest.size()) {
-                               OrdinalRange& range = rest[next_range];
-                               const uint64_t taken = std::min(most - rows, range.size());
-                               ranges.push_back({range.begin, range.begin + taken});
-                               range.begin += taken;
-                               rows += taken;
-                               if (range.size() == 0) ++next_range;
-                             }
-                             pieces[slot] = {.ranges = std::move(ranges), .num_rows = rows};
-                             return rows > 0;
-                           },
-                       .parse =
-                           [&](size_t slot) {
-                             Piece& piece = pieces[slot];
-                             auto rows = plan.open(std::move(piece.ranges), flush);
-                             if (!rows.ok()) return rows.status();
-                             piece.rows = *std::move(rows);
-                             piece.Fill();
-                             return absl::OkStatus();
-                           },
-                       .num_lanes = 1,
-                       .append =
-                           [&](size_t, size_t slot) {
-                             Piece& piece = pieces[slot];
-                             while (true) {
-                               absl::Status status = flushed;
-                               if (status.ok()) status = AppendText(piece.text, sink);
-                               status.Update(piece.status);
-                               status.Update(progress.Update(0, piece.rows->ordinal()));
-                               if (!status.ok()) return status;
-                               if (piece.done) break;
-                               piece.Fill();
-                             }
-                             piece.rows.reset();
-                             if (num_threads > 1) {
-                               const uint64_t good_rows = piece.num_rows * kGoodTextBytes /
-                                                          std::max<uint64_t>(piece.text_bytes, 1);
-                               rows_of_piece = std::clamp<uint64_t>(good_rows, 1, kMaxPieceRows);
-                             }
-                             return absl::OkStatus();
-                           },
-                       .finish = [](size_t) { return absl::OkStatus(); }};
+  const PieceWork work{
+      .take =
+          [&](size_t slot) {
+            RowRanges ranges;
+            const uint64_t most = rows_of_piece;
+            uint64_t rows = 0;
+            while (rows < most && next_range < rest.size()) {
+              OrdinalRange& range = rest[next_range];
+              const uint64_t taken = std::min(most - rows, range.size());
+              ranges.push_back({range.begin, range.begin + taken});
+              range.begin += taken;
+              rows += taken;
+              if (range.size() == 0) ++next_range;
+            }
+            pieces[slot] = {.ranges = std::move(ranges), .num_rows = rows};
+            return rows > 0;
+          },
+      .parse = [&](size_t slot) -> absl::Status {
+        Piece& piece = pieces[slot];
+        CFILE_ASSIGN_OR_RETURN(piece.rows, plan.open(std::move(piece.ranges), flush));
+        piece.Fill();
+        return absl::OkStatus();
+      },
+      .num_lanes = 1,
+      .append =
+          [&](size_t, size_t slot) {
+            Piece& piece = pieces[slot];
+            while (true) {
+              absl::Status status = flushed;
+              if (status.ok()) status = AppendText(piece.text, sink);
+              status.Update(piece.status);
+              status.Update(progress.Update(0, piece.rows->ordinal()));
+              if (!status.ok()) return status;
+              if (piece.done) break;
+              piece.Fill();
+            }
+            piece.rows.reset();
+            if (num_threads > 1) {
+              const uint64_t good_rows =
+                  piece.num_rows * kGoodTextBytes / std::max<uint64_t>(piece.text_bytes, 1);
+              rows_of_piece = std::clamp<uint64_t>(good_rows, 1, kMaxPieceRows);
+            }
+            return absl::OkStatus();
+          },
+      .finish = [](size_t) { return absl::OkStatus(); }};
   return RunPieces(num_threads, work);
 }
 

@@ -153,15 +153,14 @@ class StandardOutput final : public Sink {
 // The options with which cfile-import gives the columns their names and types again.
 absl::StatusOr<std::string> ImportOptions(const Input& input, const RowsOptions& options,
                                           char delimiter) {
-  const auto selection = SelectRows(input, options.choice);
-  if (!selection.ok()) return selection.status();
+  CFILE_ASSIGN_OR_RETURN(const auto selection, SelectRows(input, options.choice));
   const bool header = !options.no_header;
   std::string text = absl::StrCat("--header ", header ? "yes" : "no");
   // Without the option, cfile-import guesses the delimiter, and may take a character in the name of
   // a column for the delimiter.
   absl::StrAppend(&text, " --delimiter ", delimiter == '\t' ? "tab" : ShellQuoted({&delimiter, 1}));
-  for (size_t i = 0; i < selection->columns.size(); ++i) {
-    const ColumnSchema& column = selection->columns[i];
+  for (size_t i = 0; i < selection.columns.size(); ++i) {
+    const ColumnSchema& column = selection.columns[i];
     const std::string name = header ? column.name : absl::StrCat("column_", i + 1);
     absl::StrAppend(&text, " --type ", ShellQuoted(name + "=" + column.type.ToString()));
   }

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
-#include "tools/dump/document.h"
+#include "tools/document.h"
 #include "tools/location.h"
 #include "tools/value_text.h"
 
@@ -35,9 +35,8 @@ absl::StatusOr<bool> MightContain(const Reader& reader, const FileStatistics& st
                                   const std::string& text) {
   return VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<bool> {
     std::string scratch;
-    const auto value = ParseText<T>(reader.type(), text, scratch);
-    if (!value.ok()) return value.status();
-    return statistics.MightContain(*value);
+    CFILE_ASSIGN_OR_RETURN(const auto value, ParseText<T>(reader.type(), text, scratch));
+    return statistics.MightContain(value);
   });
 }
 
@@ -51,7 +50,7 @@ Outcome PrintStatistics(const std::optional<std::string>& probe, const CommonOpt
                      " bytes are above the limit of ", common.max_bloom_filter_bytes,
                      ": raise max_bloom_filter_bytes"));
   }
-  Document document(common);
+  Document document(common.json, common.path);
   if (probe) {
     if (read == nullptr || (read)->bloom_filter.empty()) {
       return absl::FailedPreconditionError(common.path + ": the file has no Bloom filter");

@@ -63,7 +63,7 @@ Outcome SummarizeFile(const CommonOptions& common, const Reader& reader, Summary
   progress.BeginFile(reader);
   blocks.Add(reader);
   progress.End();
-  Document facts(common, 18);
+  Document facts(common.json, common.path, 18);
   facts.AddPath("file", common.path);
   const absl::Status status = AddFileFacts(reader, blocks, facts);
   facts.AddError(status);
@@ -76,12 +76,11 @@ Outcome SummarizeFile(const CommonOptions& common, const Reader& reader, Summary
 Outcome PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output) {
   if (options.schema) {
     CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common));
-    CFILE_ASSIGN_OR_RETURN(output.text, SchemaText(input, common.path));
-    if (common.json) {
-      Json json = JsonDocument(common.path);
-      json["schema"] = output.text;
-      output.text = json.dump() + "\n";
-    }
+    CFILE_ASSIGN_OR_RETURN(const std::string schema, SchemaText(input, common.path));
+    Document document(common.json, common.path);
+    document.AddJson("schema", schema);
+    document.Append(schema);
+    document.PrintTo(output, /*indent=*/-1);
     return kFine;
   }
   SummaryProgress progress;

@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cfile/status.h"
-#include "tools/dump/document.h"
+#include "tools/document.h"
 #include "tools/dump/totals.h"
 #include "tools/utf8.h"
 
@@ -204,7 +204,7 @@ Outcome SummarizeTable(const CommonOptions& common, const TableReader& table, bo
   }
   const bool known = status.ok();
   const std::string mark = known ? "" : " (incomplete)";
-  Document document(common, 7);
+  Document document(common.json, common.path, 7);
   document.AddPath("table", common.path);
   document.Add("rows", table.num_rows());
   document.AddText("parts", std::to_string(table.num_parts()));

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/levels.h"
-#include "tools/encoding_reason.h"
 
 namespace cfile::tools {
 namespace {
@@ -198,49 +197,6 @@ double BitsPerValue(uint64_t bytes, uint64_t values) {
 
 double Rounded(double value) {
   return static_cast<double>(static_cast<int64_t>(value * 100 + 0.5)) / 100;
-}
-
-namespace {
-
-Json StorageJson(const StorageSize& storage) {
-  return {{"encoding", EncodingName(storage.encoding)},
-          {"compressed", storage.compressed},
-          {"bytes", JsonInteger(storage.size_bytes)}};
-}
-
-}  // namespace
-
-Json ChoiceJson(const ChoiceInfo& choice) {
-  const uint64_t speed = choice.scan_bytes_per_second;
-  return {{"goal", GoalName(choice.goal)},
-          {"values", JsonInteger(choice.num_values)},
-          {"plain_bytes", JsonInteger(choice.plain_size_bytes)},
-          {"chosen", StorageJson(choice.chosen)},
-          {"smallest", StorageJson(choice.smallest)},
-          {"scan_bytes_per_second", speed == 0 ? Json(nullptr) : JsonInteger(speed)}};
-}
-
-std::string FormsText(const std::vector<EncodingTotals>& encodings, Compression compression) {
-  std::string text;
-  uint64_t compressed = 0;
-  for (const EncodingTotals& totals : encodings) {
-    compressed += totals.compressed_blocks;
-    absl::StrAppend(&text, text.empty() ? "" : ", ", EncodingName(totals.encoding), " ",
-                    Plural(totals.blocks, "block"));
-  }
-  if (text.empty()) return "no blocks";
-  return absl::StrCat(text, "; ", compressed == 0 ? "none" : CompressionName(compression));
-}
-
-Json FormsJson(const std::vector<EncodingTotals>& encodings) {
-  Json json = Json::array();
-  for (const EncodingTotals& totals : encodings) {
-    json.push_back({{"encoding", EncodingName(totals.encoding)},
-                    {"blocks", JsonInteger(totals.blocks)},
-                    {"compressed_blocks", JsonInteger(totals.compressed_blocks)},
-                    {"stored_bytes", JsonInteger(totals.stored_bytes)}});
-  }
-  return json;
 }
 
 }  // namespace cfile::tools

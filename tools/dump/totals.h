@@ -82,15 +82,4 @@ double BitsPerValue(uint64_t bytes, uint64_t values);
 // `value`, which is not negative, rounded to two digits after the point, for JSON.
 double Rounded(double value);
 
-// Returns the members of `choice` as an object. scan_bytes_per_second is null if a scan uses the
-// values in place.
-Json ChoiceJson(const ChoiceInfo& choice);
-
-// "rle 3 blocks, plain 1 block; zstd". The codec is none if no block is compressed. `compression`:
-// the codec of the compressed blocks.
-std::string FormsText(const std::vector<EncodingTotals>& encodings, Compression compression);
-
-// [{"encoding": ..., "blocks": ..., "compressed_blocks": ..., "stored_bytes": ...}, ...]
-Json FormsJson(const std::vector<EncodingTotals>& encodings);
-
 }  // namespace cfile::tools

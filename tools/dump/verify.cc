@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "cfile/records.h"
 #include "cfile/status.h"
+#include "tools/document.h"
 #include "tools/dump/dump.h"
 #include "tools/dump/totals.h"
 #include "tools/progress.h"
@@ -43,12 +44,12 @@ const char* NameOf(ExitCode worst, const VerifyReport& report) {
 // Prints the reports of files, one after another.
 class VerifyPrinter {
  public:
-  VerifyPrinter(bool json, bool quiet, Output& output, Progress& progress)
-      : json_(json), quiet_(quiet), output_(output), progress_(progress) {}
+  VerifyPrinter(const CommonOptions& common, bool quiet, Output& output, Progress& progress)
+      : common_(common), quiet_(quiet), output_(output), progress_(progress) {}
 
   void Add(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     const ExitCode worst = Print(path, report, file_size);
-    ++files_;
+    ++num_files_;
     if (worst != kFine) {
       bad_files_.push_back(absl::StrCat(Printable(path), ": ", NameOf(worst, report)));
     }
@@ -64,16 +65,15 @@ class VerifyPrinter {
 
   bool all_fine() const { return worst_ == kFine; }
 
-  ExitCode Finish(const std::string& path) {
-    if (json_) {
-      Json document = JsonDocument(path);
-      document["ok"] = all_fine();
-      document["files"] = std::move(json_files_);
-      absl::StrAppend(&output_.text, document.dump(2), "\n");
-    } else if (files_ > 1 && !quiet_) {
-      absl::StrAppend(&output_.text, files_, " files checked: ", Summary(), "\n");
-      for (const std::string& line : bad_files_) absl::StrAppend(&output_.text, "  ", line, "\n");
+  ExitCode Finish() {
+    Document document(common_.json, common_.path);
+    document.AddJson("ok", all_fine());
+    document.AddJson("files", files_);
+    if (num_files_ > 1 && !quiet_) {
+      document.AddLine(num_files_, " files checked: ", Summary());
+      for (const std::string& line : bad_files_) document.AddLine("  ", line);
     }
+    document.PrintTo(output_);
     return output_.Finish(worst_);
   }
 
@@ -98,55 +98,69 @@ class VerifyPrinter {
       for (const Damage& each : *list) worst = Worse(worst, ExitCodeOfFinding(each.status));
     }
     worst_ = Worse(worst_, worst);
-    if (json_) {
-      AddJson(path, report);
-    } else if (quiet_) {
-      AddFindings(path, report, absl::StrCat(Printable(path), ": "));
-    } else {
-      const std::string result = absl::StrCat(": ", NameOf(worst, report));
-      const std::string shown = Printable(path);
+    Document file(common_.json);
+    file.AddJson("path", JsonBytes(path));
+    file.AddJson("ok", report.ok());
+    file.AddJson("missing", IsMissing(report));
+    file.AddJson("data_blocks", JsonInteger(report.data_blocks));
+    file.AddJson("index_nodes", JsonInteger(report.index_nodes));
+    file.AddJson("rows", JsonInteger(report.num_rows));
+    file.AddJson("entries", JsonInteger(report.num_entries));
+    file.AddJson("bytes_checked", JsonInteger(report.bytes_checked));
+    const std::string result = absl::StrCat(": ", NameOf(worst, report));
+    const std::string shown = Printable(path);
+    if (!quiet_) {
       // The user needs the whole path only of a file that has findings.
-      absl::StrAppend(
-          &output_.text,
+      file.AddLine(
           worst == kFine ? ShortenedForOutput(shown, result.size(), /*keep_end=*/true) : shown,
-          result, "\n");
-      AddFindings(path, report, "  ");
-      AddTotals(report, file_size);
+          result);
     }
+    const std::string before = quiet_ ? shown + ": " : "  ";
+    AddFindings("damages", path, report.damages, before, file);
+    file.AddJson("more_damages", JsonInteger(report.more_damages));
+    AddFindings("limits", path, report.limits, before, file);
+    file.AddJson("more_limits", JsonInteger(report.more_limits));
+    if (report.more_damages > 0) {
+      file.AddLine(before, "and ", Plural(report.more_damages, "more damage"));
+    }
+    if (report.more_limits > 0) {
+      file.AddLine(before, "and ", Plural(report.more_limits, "more part"), " above a limit");
+    }
+    AddTotals(report, file_size, file);
+    files_.push_back(file.json());
+    output_.text += file.text();
     progress_.End();
     output_.Drain();
     return worst;
   }
 
-  // Appends a line for each finding. Each line begins with `before`.
-  void AddFindings(const std::string& path, const VerifyReport& report, const std::string& before) {
-    std::string& text = output_.text;
-    for (const auto* list : {&report.damages, &report.limits}) {
-      for (const Damage& damage : *list) {
-        std::string message = MessageOf(damage.status);
-        // Omit the path, which is printed before the findings.
-        if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
-          message.erase(0, prefix.size());
-        }
-        absl::StrAppend(&text, before, TerminalSafe(message));
-        if (damage.first_ordinal && damage.last_ordinal) {
-          absl::StrAppend(&text, "; concerns rows ", *damage.first_ordinal, " to ",
-                          *damage.last_ordinal);
-        }
-        text += '\n';
+  // Adds a line for each finding. Each line begins with `before`.
+  static void AddFindings(const char* name, const std::string& path,
+                          const std::vector<Damage>& findings, const std::string& before,
+                          Document& file) {
+    Json list = Json::array();
+    for (const Damage& damage : findings) {
+      Json json = {{"error", JsonError(damage.status)}};
+      if (damage.block) json["block"] = JsonPointer(*damage.block);
+      if (damage.first_ordinal) json["first_ordinal"] = JsonInteger(*damage.first_ordinal);
+      if (damage.last_ordinal) json["last_ordinal"] = JsonInteger(*damage.last_ordinal);
+      list.push_back(std::move(json));
+      std::string message = MessageOf(damage.status);
+      // Omit the path, which is printed before the findings.
+      if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
+        message.erase(0, prefix.size());
       }
+      file.AddLine(before, TerminalSafe(message),
+                   damage.first_ordinal && damage.last_ordinal
+                       ? absl::StrCat("; concerns rows ", *damage.first_ordinal, " to ",
+                                      *damage.last_ordinal)
+                       : "");
     }
-    if (report.more_damages > 0) {
-      absl::StrAppend(&text, before, "and ", Plural(report.more_damages, "more damage"), "\n");
-    }
-    if (report.more_limits > 0) {
-      absl::StrAppend(&text, before, "and ", Plural(report.more_limits, "more part"),
-                      " above a limit\n");
-    }
+    file.AddJson(name, list);
   }
 
-  void AddTotals(const VerifyReport& report, uint64_t file_size) {
-    if (file_size == 0) return;  // the file could not be opened
+  void AddTotals(const VerifyReport& report, uint64_t file_size, Document& file) const {
+    if (quiet_ || file_size == 0) return;  // a file without a size could not be opened
     const std::string totals =
         absl::StrCat("  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"), ": ",
                      Plural(report.data_blocks, "data block"), ", ",
@@ -154,49 +168,21 @@ class VerifyPrinter {
                      report.num_entries == report.num_rows
                          ? ""
                          : absl::StrCat(" of ", report.num_entries, " entries"));
-    absl::StrAppend(&output_.text, WrappedForOutput(totals, 4), "\n");
+    file.AddLine(WrappedForOutput(totals, 4));
   }
 
-  void AddJson(const std::string& path, const VerifyReport& report) {
-    Json file = {{"path", JsonBytes(path)},
-                 {"ok", report.ok()},
-                 {"missing", IsMissing(report)},
-                 {"data_blocks", JsonInteger(report.data_blocks)},
-                 {"index_nodes", JsonInteger(report.index_nodes)},
-                 {"rows", JsonInteger(report.num_rows)},
-                 {"entries", JsonInteger(report.num_entries)},
-                 {"bytes_checked", JsonInteger(report.bytes_checked)}};
-    file["damages"] = ToJson(report.damages);
-    file["more_damages"] = JsonInteger(report.more_damages);
-    file["limits"] = ToJson(report.limits);
-    file["more_limits"] = JsonInteger(report.more_limits);
-    json_files_.push_back(std::move(file));
-  }
-
-  static Json ToJson(const std::vector<Damage>& list) {
-    Json json = Json::array();
-    for (const Damage& damage : list) {
-      Json item = {{"error", JsonError(damage.status)}};
-      if (damage.block) item["block"] = JsonPointer(*damage.block);
-      if (damage.first_ordinal) item["first_ordinal"] = JsonInteger(*damage.first_ordinal);
-      if (damage.last_ordinal) item["last_ordinal"] = JsonInteger(*damage.last_ordinal);
-      json.push_back(std::move(item));
-    }
-    return json;
-  }
-
-  const bool json_;
+  const CommonOptions& common_;
   const bool quiet_;
   Output& output_;
   Progress& progress_;
+  Json files_ = Json::array();  // also what AddRecords prints
+  uint64_t num_files_ = 0;
   ExitCode worst_ = kFine;
-  uint64_t files_ = 0;
   std::vector<std::string> bad_files_;  // what is printed last
   uint64_t damaged_files_ = 0;
   uint64_t missing_files_ = 0;
   uint64_t unfinished_files_ = 0;  // files that are not damaged, but not checked in full
   ExitCode worst_of_records_ = kFine;
-  Json json_files_ = Json::array();
 };
 
 uint64_t SizeOf(const absl::StatusOr<Reader>& reader) {
@@ -221,9 +207,8 @@ absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& com
     chosen.parts = {part};
   }
   if (!common.column.empty()) {
-    const auto column = FindFile(table, common.column);
-    if (!column.ok()) return column.status();
-    chosen.columns = {*column};
+    CFILE_ASSIGN_OR_RETURN(const auto column, FindFile(table, common.column));
+    chosen.columns = {column};
   }
   return chosen;
 }
@@ -237,7 +222,7 @@ Outcome VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
     progress.Update(bytes_read, 0).IgnoreError();  // no signal is caught, so there is no error
   };
   progress.Begin("opening", 0);
-  VerifyPrinter printer(common.json, quiet, output, progress);
+  VerifyPrinter printer(common, quiet, output, progress);
   // Open the whole table even if only one file is checked, because files are compared with
   // table.cft.
   auto input = OpenInput(WholeOf(common), show_progress);
@@ -285,7 +270,7 @@ Outcome VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
     }
   }
   progress.End();
-  return printer.Finish(common.path);
+  return printer.Finish();
 }
 
 }  // namespace

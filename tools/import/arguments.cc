@@ -144,8 +144,8 @@ absl::Status TakePlaces(std::vector<std::string> places, ImportOptions& import) 
   places.pop_back();
   if (import.output == "-") {
     return absl::InvalidArgumentError(
-        "OUT_TABLE -: a table is a directory and cannot be standard output; cfile-dump export "
-        "writes rows there");
+        "OUT_TABLE -: a table is a directory and cannot be standard output; cfile-dump rows "
+        "writes them there");
   }
   for (std::string& place : places) {
     if (place == "/dev/stdin") place = "-";
@@ -188,7 +188,8 @@ absl::StatusOr<std::vector<std::string>> ParseNames(const std::string& text) {
 
 }  // namespace
 
-std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_code) {
+std::optional<Arguments> ParseArguments(int argc, char** argv, Output& output,
+                                        ExitCode& exit_code) {
   Arguments arguments;
   ImportOptions& import = arguments.import;
   import.num_threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
@@ -343,7 +344,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   };
   const Parsed parsed = Parse(tool, {argv + 1, argv + argc});
   if (parsed.text) {
-    exit_code = Print(kImportTool, *parsed.text);
+    output.text = *parsed.text;
+    exit_code = output.Finish(kFine);
     return std::nullopt;
   }
   const absl::Status status =

@@ -5,6 +5,7 @@
 
 #include "tools/command_line.h"
 #include "tools/import/importer.h"
+#include "tools/output.h"
 
 namespace cfile::tools {
 
@@ -22,6 +23,6 @@ struct Arguments {
 
 // Parses the command line. nullopt: there is nothing to import, because of --help, --version or an
 // error. The text or the error has then been printed, and `exit_code` is set.
-std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_code);
+std::optional<Arguments> ParseArguments(int argc, char** argv, Output& output, ExitCode& exit_code);
 
 }  // namespace cfile::tools

@@ -1,7 +1,6 @@
-#include "tools/import/arrow_importer.h"
+#include "tools/import/columnar_importer.h"
 
 #include <cerrno>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +14,6 @@
 #include "cfile/io.h"
 #include "cfile/status.h"
 #include "tools/import/column_options.h"
-#include "tools/import/table_sorter.h"
 
 namespace cfile::tools {
 namespace {
@@ -158,26 +156,11 @@ class ChosenFields {
   std::vector<int64_t> fields_;
 };
 
-class ArrowImporter {
+class ArrowImporter final : public ColumnarImporter {
  public:
   ArrowImporter(const ImportOptions& options, std::shared_ptr<const Source> source,
                 Progress& progress)
-      : options_(options), source_(std::move(source)), progress_(progress) {}
-
-  absl::StatusOr<ImportResult> Run() {
-    CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable(options_, schema_, sorted_by_)
-                                          : MakeSchema());
-    column_options_ = OptionsOfColumns(options_, schema_, sorted_by_);
-    absl::StatusOr<ImportResult> result = Write();
-    // The rows may have another order. If the error is another one, the second attempt finds it
-    // again.
-    if (!sorted_by_.empty() && absl::IsInvalidArgument(result.status())) result = WriteSorted();
-    if (!result.ok()) return result;
-    result->bytes_in = source_->size();
-    result->sorted_by = sorted_by_;
-    result->format = "Arrow IPC";
-    return result;
-  }
+      : ColumnarImporter(options, progress), source_(std::move(source)) {}
 
  private:
   absl::StatusOr<ArrowArrayStream> OpenStream() const {
@@ -193,7 +176,7 @@ class ArrowImporter {
     for (int64_t i = 0; i < schema.n_children; ++i) ReplaceNullTypes(*schema.children[i]);
   }
 
-  absl::Status MakeSchema() {
+  absl::StatusOr<Schema> ReadSchema() override {
     CFILE_ASSIGN_OR_RETURN(ArrowArrayStream stream, OpenStream());
     ArrowSchema type;
     absl::StatusOr<Schema> schema = absl::ResourceExhaustedError("no memory");
@@ -204,12 +187,9 @@ class ArrowImporter {
     }
     stream.release(&stream);
     if (!schema.ok()) return InInput(schema.status());
-    CFILE_ASSIGN_OR_RETURN(schema_, ApplyOptions(options_, *std::move(schema)));
-    sorted_by_ = options_.sorted_by;
-    if (!sorted_by_.empty()) return absl::OkStatus();
-    for (const size_t column : schema_.key_columns)
-      sorted_by_.push_back(schema_.columns[column].name);
-    return absl::OkStatus();
+    if (!sorted_by_.empty()) return schema;
+    for (const size_t key : schema->key_columns) sorted_by_.push_back(schema->columns[key].name);
+    return schema;
   }
 
   absl::Status InInput(const absl::Status& status) const {
@@ -221,83 +201,52 @@ class ArrowImporter {
                       absl::Status(status.code(), absl::StrCat(source_->name(), ": ", text)));
   }
 
-  absl::StatusOr<TableWriter> NewWriter() const {
+  absl::StatusOr<TableWriter> NewWriter() const override {
     return options_.append ? TableWriter::Append(options_.table, column_options_)
                            : TableWriter::Create(options_.table, schema_, column_options_);
   }
 
   // Appends all rows of the input.
-  absl::StatusOr<uint64_t> AppendInput(TableWriter& writer) {
+  absl::StatusOr<ImportResult> AppendInput(absl::StatusOr<TableWriter> writer) {
+    CFILE_RETURN_IF_ERROR(writer.status());
     CFILE_ASSIGN_OR_RETURN(const ArrowArrayStream stream, OpenStream());
     progress_.Begin("writing", 0);
     WatchedStream watched(stream, progress_);
     ArrowArrayStream batches = watched.Batches();
-    const absl::Status status = watched.ErrorOr(AppendArrow(writer, &batches));
+    const absl::Status status = watched.ErrorOr(AppendArrow(*writer, &batches));
     if (!status.ok()) return InInput(status);
     // Without this call, nobody calls Update if the input has no rows.
     CFILE_RETURN_IF_ERROR(progress_.Update(0, watched.rows()));
-    return watched.rows();
+    CFILE_RETURN_IF_ERROR(writer->Finish());
+    return ImportResult{
+        .rows = watched.rows(),
+        .bytes_in = source_->size(),
+        .format = "Arrow IPC",
+        .records = schema_.tree.has_value(),
+        .columns = ColumnsOf(schema_, [&](size_t column) { return writer->totals(column); })};
   }
 
-  ImportResult Describe(const TableWriter& writer, uint64_t rows) const {
-    ImportResult result{.rows = rows, .records = schema_.tree.has_value()};
-    for (size_t i = 0; i < schema_.columns.size(); ++i) {
-      result.columns.push_back({.schema = schema_.columns[i], .totals = writer.totals(i)});
-      ColumnSchema& column = result.columns.back().schema;
-      column.nullable = column.nullable || column.has_levels();
-    }
-    return result;
+  absl::StatusOr<ImportResult> Write() override { return AppendInput(NewWriter()); }
+  absl::StatusOr<ImportResult> WriteCopy(const UnsortedTable& copy) override {
+    return AppendInput(copy.NewWriter());
   }
 
-  absl::StatusOr<ImportResult> Write() {
-    CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewWriter());
-    CFILE_ASSIGN_OR_RETURN(const uint64_t rows, AppendInput(writer));
-    CFILE_RETURN_IF_ERROR(writer.Finish());
-    return Describe(writer, rows);
-  }
-
-  absl::StatusOr<ImportResult> WriteSorted() {
-    CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewWriter());
-    CFILE_ASSIGN_OR_RETURN(
-        const UnsortedTable unsorted,
-        UnsortedTable::Create(options_.temporary_directory, schema_, column_options_));
-    CFILE_ASSIGN_OR_RETURN(TableWriter copy, unsorted.NewWriter());
-    CFILE_ASSIGN_OR_RETURN(const uint64_t rows, AppendInput(copy));
-    CFILE_RETURN_IF_ERROR(copy.Finish());
-    CFILE_ASSIGN_OR_RETURN(const bool reordered,
-                           unsorted.AppendSortedTo(writer, options_.input, sorted_by_,
-                                                   options_.memory_bytes, progress_));
-    CFILE_RETURN_IF_ERROR(writer.Finish());
-    ImportResult result = Describe(writer, rows);
-    result.reordered = reordered;
-    return result;
-  }
-
-  const ImportOptions& options_;
   const std::shared_ptr<const Source> source_;
-  Progress& progress_;
-  Schema schema_;
-  std::vector<std::string> sorted_by_;
-  std::vector<WriterOptions> column_options_;
 };
 
 }  // namespace
 
 absl::StatusOr<ImportResult> ImportArrowIpc(const ImportOptions& options, const InputFile& file,
                                             Progress& progress) {
-  const auto start = std::chrono::steady_clock::now();
   CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as Arrow IPC"));
   for (const auto& [name, type] : options.types) {
     if (type.format == nullptr) continue;
     return absl::InvalidArgumentError(absl::StrCat("--type ", name, ": a format is for text; ",
                                                    options.input, " is read as Arrow IPC"));
   }
-  auto result = ImportWithFewestNulls(options, [&](const ImportOptions& chosen) {
+  return ImportWithFewestNulls(options, [&](const ImportOptions& chosen) {
     return ArrowImporter(chosen, file.source, progress).Run();
   });
-  if (!result.ok()) return result.status();
-  result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
 }
 
 }  // namespace cfile::tools

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cfile/batch.h"
+#include "cfile/status.h"
 
 namespace cfile::tools {
 namespace {
@@ -17,9 +18,8 @@ class TypedColumnBatch final : public ColumnBatch {
   void Reset(size_t capacity) override { values_.Reset(capacity); }
 
   absl::Status Set(size_t row, std::string_view text) override {
-    const absl::StatusOr<T> value = ParseValue<T>(type_, text, scratch_);
-    if (!value.ok()) return value.status();
-    values_.Set(row, *value);
+    CFILE_ASSIGN_OR_RETURN(const T value, ParseValue<T>(type_, text, scratch_));
+    values_.Set(row, value);
     return absl::OkStatus();
   }
 

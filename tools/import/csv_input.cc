@@ -40,14 +40,13 @@ absl::StatusOr<CsvInput> CsvInput::Open(std::shared_ptr<const Source> source,
                                         const CsvDialect& dialect,
                                         std::vector<std::string> null_texts) {
   CsvInput input(std::move(source), dialect, std::move(null_texts));
-  if (absl::Status status = input.ReadHeader(); !status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(input.ReadHeader());
   return input;
 }
 
 absl::Status CsvInput::ReadHeader() {
-  const absl::StatusOr<bool> found = reader_.Next();
-  if (!found.ok()) return found.status();
-  if (!*found) {
+  CFILE_ASSIGN_OR_RETURN(const bool found, reader_.Next());
+  if (!found) {
     return absl::InvalidArgumentError(
         absl::StrCat(source_->name(),
                      ": the file is empty; a header with the names of its "

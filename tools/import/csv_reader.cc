@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -106,13 +107,13 @@ absl::Status CsvReader::ReadRecord() {
     CsvField& field = fields_.emplace_back();
     field.start = at;
     if (at != end_ && *at == dialect_.quote && dialect_.quote != 0) {
-      if (absl::Status status = ReadQuoted(field); !status.ok()) return status;
+      CFILE_RETURN_IF_ERROR(ReadQuoted(field));
       at = next_;
     } else {
       while (at != end_ && !ends_field_[static_cast<uint8_t>(*at)]) ++at;
       field.text = {field.start, static_cast<size_t>(at - field.start)};
       if (dialect_.escape != 0 && at != end_ && *at == dialect_.escape) {
-        if (absl::Status status = ReadEscaped(field, at); !status.ok()) return status;
+        CFILE_RETURN_IF_ERROR(ReadEscaped(field, at));
       }
     }
 

@@ -19,6 +19,19 @@ struct ImportedColumn {
   TypeReason reason;  // of CSV and JSON: why the column has its type
 };
 
+// Returns the columns of a table. In the summary, nulls are entries without a value, which every
+// column with levels may have. `totals_of` returns the totals of a column.
+template <typename TotalsOf>
+std::vector<ImportedColumn> ColumnsOf(const Schema& schema, TotalsOf totals_of) {
+  std::vector<ImportedColumn> columns;
+  for (size_t i = 0; i < schema.columns.size(); ++i) {
+    columns.push_back({.schema = schema.columns[i], .totals = totals_of(i)});
+    ColumnSchema& column = columns.back().schema;
+    column.nullable = column.nullable || column.has_levels();
+  }
+  return columns;
+}
+
 // Rows that were skipped because they are bad.
 struct SkippedRows {
   uint64_t count = 0;

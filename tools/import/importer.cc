@@ -1,7 +1,6 @@
 #include "tools/import/importer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <filesystem>
 #include <memory>
@@ -204,11 +203,12 @@ void Importer::TakeMissing() {
 }
 
 absl::Status Importer::TakeSchemaOfTable() {
-  const absl::StatusOr<TableReader> table = TableReader::Open(
-      options_.table, {.max_metadata_size_bytes = options_.max_metadata_size_bytes,
-                       .record_limits = options_.record_limits});
-  if (!table.ok()) return table.status();
-  const Schema& schema = table->schema();
+  CFILE_ASSIGN_OR_RETURN(
+      const TableReader table,
+      TableReader::Open(options_.table,
+                        {.max_metadata_size_bytes = options_.max_metadata_size_bytes,
+                         .record_limits = options_.record_limits}));
+  const Schema& schema = table.schema();
   std::unordered_map<std::string_view, size_t> numbers;  // of the table's columns, by name
   for (size_t i = 0; i < schema.columns.size(); ++i) numbers.emplace(schema.columns[i].name, i);
   for (size_t i = 0; i < input_.columns().size(); ++i) {
@@ -236,7 +236,7 @@ absl::Status Importer::TakeSchemaOfTable() {
 
   // The new part is sorted and indexed like the table. Without the index, each search for a key
   // would read the part from its beginning.
-  CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, *table));
+  CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, table));
   key_types_ = schema.key_types();
   if (options_.skip_bad_rows == 0) return absl::OkStatus();
   std::vector<ColumnRule> rules;
@@ -328,8 +328,7 @@ absl::Status Importer::WritePieces(uint64_t begin, TableWriter& writer) {
                          if (lane == num_lanes) return batches[slot].AppendKeys(writer);
                          const size_t end = (lane + 1) * num_columns / num_lanes;
                          for (size_t i = lane * num_columns / num_lanes; i < end; ++i) {
-                           absl::Status status = batches[slot].AppendColumn(i, writer);
-                           if (!status.ok()) return status;
+                           CFILE_RETURN_IF_ERROR(batches[slot].AppendColumn(i, writer));
                          }
                          return absl::OkStatus();
                        },
@@ -392,7 +391,6 @@ SkippedRows Importer::Skipped() const {
 }
 
 absl::StatusOr<ImportResult> Importer::Run() {
-  const auto start = std::chrono::steady_clock::now();
   sorted_by_ = options_.sorted_by;
   header_is_guessed_ =
       options_.header == Header::kAuto && !options_.append && !options_.evolve &&
@@ -418,10 +416,10 @@ absl::StatusOr<ImportResult> Importer::Run() {
     if (key_types_[i].nullable && key_types_[i].nulls_last) schema.nulls_last.push_back(column);
   }
   const std::vector<WriterOptions> column_options = ColumnOptions();
-  auto writer = options_.append ? TableWriter::Append(options_.table, column_options)
-                                : TableWriter::Create(options_.table, schema, column_options);
-  if (!writer.ok()) return writer.status();
-  CFILE_RETURN_IF_ERROR(Write(column_options, *writer));
+  CFILE_ASSIGN_OR_RETURN(
+      auto writer, options_.append ? TableWriter::Append(options_.table, column_options)
+                                   : TableWriter::Create(options_.table, schema, column_options));
+  CFILE_RETURN_IF_ERROR(Write(column_options, writer));
 
   ImportResult result{.rows = rows_,
                       .bytes_in = input_.size_bytes(),
@@ -434,11 +432,10 @@ absl::StatusOr<ImportResult> Importer::Run() {
   for (const ImportColumn& column : columns_) {
     result.columns[column.table_column] = {
         .schema = column.schema,
-        .totals = writer->totals(column.table_column),
+        .totals = writer.totals(column.table_column),
         .reason = std::move(reasons_[static_cast<size_t>(&column - columns_.data())])};
   }
   result.skipped = Skipped();
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
@@ -456,9 +453,8 @@ absl::Status CheckOutput(const ImportOptions& options) {
         options.output, ": exists already; remove it first, or add to a table with --append"));
   };
   if (IsUrl(options.output)) {
-    const auto files = options.table.storage()->List("");
-    if (!files.ok()) return files.status();
-    return files->empty() ? absl::OkStatus() : exists();
+    CFILE_ASSIGN_OR_RETURN(const auto files, options.table.storage()->List(""));
+    return files.empty() ? absl::OkStatus() : exists();
   }
   namespace fs = std::filesystem;
   std::error_code error;

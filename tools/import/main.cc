@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <string>
 
@@ -14,10 +14,9 @@
 #include "tools/command_line.h"
 #include "tools/import/appending.h"
 #include "tools/import/arguments.h"
-#include "tools/import/arrow_importer.h"
+#include "tools/import/columnar_importer.h"
 #include "tools/import/importer.h"
 #include "tools/import/input_format.h"
-#include "tools/import/parquet_importer.h"
 #include "tools/import/records_importer.h"
 #include "tools/import/summary.h"
 #include "tools/input/input_file.h"
@@ -62,7 +61,11 @@ absl::StatusOr<ImportResult> ImportAs(InputFormat format, const ImportOptions& o
   const auto import = [&](const ImportOptions& chosen) {
     return ImportWith(format, chosen, file, parts, progress);
   };
-  return options.append ? AppendInput(options, IsText(format), import) : import(options);
+  const auto start = std::chrono::steady_clock::now();
+  auto result = options.append ? AppendInput(options, IsText(format), import) : import(options);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  if (result.ok()) result->seconds = time.count();
+  return result;
 }
 
 // The directory for temporary files: TMPDIR, or the directory that has, or gets, the table.
@@ -222,33 +225,27 @@ std::string_view Hint(const ImportOptions& options, std::string_view error) {
   return "";
 }
 
-ExitCode Run(const Arguments& arguments) {
+Outcome Run(const Arguments& arguments, Output& output) {
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   {
     Progress progress(arguments.progress);
     result = ImportFile(arguments.import, progress);
   }
   if (input_was_cut != 0) {
-    return Report(kImportTool,
-                  absl::UnavailableError(
-                      StrCat(arguments.import.input, ": the file was cut while it was read")));
+    return absl::UnavailableError(
+        StrCat(arguments.import.input, ": the file was cut while it was read"));
   }
   if (!result.ok()) {
-    const std::string_view hint = Hint(arguments.import, result.status().ToString());
-    const ExitCode code = Report(
-        kImportTool, absl::Status(result.status().code(),
-                                  absl::StrCat(result.status().message(), std::string(hint))));
-    if (absl::IsCancelled(result.status())) EndByCaughtSignal();
-    return code;
+    const absl::Status& error = result.status();
+    return absl::Status(error.code(),
+                        StrCat(error.message(), Hint(arguments.import, error.ToString())));
   }
   for (const std::string& warning : result->warnings) {
     if (!arguments.quiet) Warn(kImportTool, warning);
   }
   if (arguments.summary) {
-    const std::string text =
-        arguments.json ? SummaryJson(arguments.import, *result)
-                       : SummaryText(arguments.import, *result, arguments.report, arguments.why);
-    return Print(kImportTool, text);
+    Summary(arguments.import, *result, arguments.json, arguments.report, arguments.why)
+        .PrintTo(output);
   }
   return kFine;
 }
@@ -258,18 +255,13 @@ ExitCode Run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace cfile::tools;
-  OpenStandardStreams();
-  signal(SIGPIPE,
-         SIG_IGN);  // the import continues even if the reader of its output closes the pipe
   CancelOnSignals();
   CancelOnCutInput();
-  RaiseOpenFileLimit();
-  try {
+  return RunTool(kImportTool, [&] {
+    Output output(kImportTool);
+    output.IgnoreClosedPipe();  // the import goes on even if nobody reads its output
     ExitCode exit_code = kFine;
-    const std::optional<Arguments> arguments = ParseArguments(argc, argv, exit_code);
-    if (arguments.has_value()) exit_code = Run(*arguments);
-    return exit_code;
-  } catch (const std::exception& error) {  // out of memory
-    return Report(kImportTool, absl::ResourceExhaustedError(error.what()));
-  }
+    const std::optional<Arguments> arguments = ParseArguments(argc, argv, output, exit_code);
+    return arguments ? output.Finish(Run(*arguments, output)) : exit_code;
+  });
 }

@@ -1,7 +1,6 @@
 #include "tools/import/records_importer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -33,15 +32,12 @@ constexpr uint64_t kSchemaSampleBytes = 4 << 20;
 constexpr uint64_t kMaxSchemaBytes = 64 << 20;
 
 absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLimits& limits) {
-  const auto source = OpenPreadSource(path);
-  if (!source.ok()) return source.status();
-  if ((*source)->size() > kMaxSchemaBytes) {
+  CFILE_ASSIGN_OR_RETURN(const auto source, OpenPreadSource(path));
+  if (source->size() > kMaxSchemaBytes) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": too long to be a schema"));
   }
-  std::string text((*source)->size(), '\0');
-  absl::Status status =
-      (*source)->ReadAt(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()});
-  if (!status.ok()) return status;
+  std::string text(source->size(), '\0');
+  CFILE_RETURN_IF_ERROR(source->ReadAt(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}));
   auto schema = RecordSchema::Parse(text, limits);
   if (schema.ok()) return schema;
   return absl::InvalidArgumentError(absl::StrCat(path, ":", schema.status().message()));
@@ -72,14 +68,12 @@ absl::StatusOr<FoundSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
   progress.Begin("finding the schema", std::min(max_bytes, lines.size()));
   for (uint64_t records = 0; lines.offset() < max_bytes; ++records) {
     if (records % kUpdateRecords == 0) {
-      if (absl::Status status = progress.Update(lines.offset(), records); !status.ok())
-        return status;
+      CFILE_RETURN_IF_ERROR(progress.Update(lines.offset(), records));
     }
-    const auto line = lines.Next();
-    if (!line.ok()) return line.status();
-    if (!line->has_value()) break;
-    if (options.skip_bad_rows > 0 && !IsJsonObject(**line)) continue;
-    if (absl::Status status = inference.Add(**line, lines.line_number()); !status.ok()) {
+    CFILE_ASSIGN_OR_RETURN(const auto line, lines.Next());
+    if (!line.has_value()) break;
+    if (options.skip_bad_rows > 0 && !IsJsonObject(*line)) continue;
+    if (absl::Status status = inference.Add(*line, lines.line_number()); !status.ok()) {
       return lines.Error(status);
     }
   }
@@ -112,9 +106,12 @@ class RecordCheck final : public RecordVisitor {
   absl::Status Value(size_t, const RecordValue&) override { return absl::OkStatus(); }
 };
 
-absl::Status WriteRecords(JsonLines& lines, const JsonParserOptions& parsing,
-                          const ImportOptions& options, RecordWriter& writer, SkippedRows& skipped,
-                          Progress& progress) {
+// Writes all records, and finishes the writer.
+absl::StatusOr<ImportResult> WriteRecords(JsonLines& lines, const JsonParserOptions& parsing,
+                                          const ImportOptions& options, RecordWriter writer,
+                                          Progress& progress) {
+  ImportResult result{.bytes_in = lines.size(), .format = "JSON", .records = true};
+  SkippedRows& skipped = result.skipped;
   JsonParser parser(writer.schema(), parsing);
   JsonParser checker(writer.schema(), parsing);
   RecordCheck check;
@@ -122,14 +119,12 @@ absl::Status WriteRecords(JsonLines& lines, const JsonParserOptions& parsing,
   progress.Begin("writing", lines.size());
   for (;;) {
     if (writer.num_records() % kUpdateRecords == 0) {
-      absl::Status status = progress.Update(lines.offset(), writer.num_records());
-      if (!status.ok()) return status;
+      CFILE_RETURN_IF_ERROR(progress.Update(lines.offset(), writer.num_records()));
     }
-    const auto line = lines.Next();
-    if (!line.ok()) return line.status();
-    if (!line->has_value()) return writer.Finish();
+    CFILE_ASSIGN_OR_RETURN(const auto line, lines.Next());
+    if (!line.has_value()) break;
     if (options.skip_bad_rows > 0) {
-      if (absl::Status status = checker.Tell(**line, check); !status.ok()) {
+      if (absl::Status status = checker.Tell(*line, check); !status.ok()) {
         if (!absl::IsInvalidArgument(status)) return lines.Error(status);
         const std::string reason(status.message());
         if (++skipped.count > options.skip_bad_rows) {
@@ -142,76 +137,50 @@ absl::Status WriteRecords(JsonLines& lines, const JsonParserOptions& parsing,
         continue;
       }
     }
-    if (absl::Status status = parser.Tell(**line, writer); !status.ok()) {
+    if (absl::Status status = parser.Tell(*line, writer); !status.ok()) {
       return lines.Error(status);
     }
   }
-}
-
-ImportResult Describe(const TableWriter& table, uint64_t rows, const JsonLines& lines) {
-  ImportResult result{.rows = rows, .bytes_in = lines.size(), .format = "JSON", .records = true};
-  for (size_t i = 0; i < table.schema().columns.size(); ++i) {
-    const ColumnSchema& column = table.schema().columns[i];
-    result.columns.push_back({.schema = column, .totals = table.totals(i)});
-    // In the summary, nulls are entries without a value, which every leaf with levels may have.
-    result.columns.back().schema.nullable = column.nullable || column.has_levels();
-  }
+  CFILE_RETURN_IF_ERROR(writer.Finish());
+  const TableWriter& table = writer.table();
+  result.rows = writer.num_records();
+  result.columns = ColumnsOf(table.schema(), [&](size_t i) { return table.totals(i); });
   return result;
 }
 
-// Writes the records to a table whose rows have no order.
-absl::StatusOr<ImportResult> WriteInOrderOfInput(const Schema& schema,
-                                                 const JsonParserOptions& parsing,
-                                                 const ImportOptions& options, JsonLines& lines,
-                                                 Progress& progress) {
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, schema.Records(options.record_limits));
-  const std::vector<WriterOptions> column_options = OptionsOfColumns(options, schema, {});
-  auto writer = options.append ? RecordWriter::Append(options.table, column_options)
-                               : RecordWriter::Create(options.table, tree, column_options);
-  if (!writer.ok()) return writer.status();
-  SkippedRows skipped;
-  CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, options, *writer, skipped, progress));
-  ImportResult result = Describe(writer->table(), writer->num_records(), lines);
-  result.skipped = std::move(skipped);
-  return result;
-}
-
-// Writes the records to a temporary table, and from there to the table in the order of `sorted_by`.
-absl::StatusOr<ImportResult> WriteSorted(const Schema& schema,
-                                         const std::vector<std::string>& sorted_by,
-                                         const JsonParserOptions& parsing,
-                                         const ImportOptions& options, JsonLines& lines,
-                                         Progress& progress) {
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, schema.Records(options.record_limits));
-  const std::vector<WriterOptions> column_options = OptionsOfColumns(options, schema, sorted_by);
-  auto writer = options.append ? TableWriter::Append(options.table, column_options)
-                               : TableWriter::Create(options.table, schema, column_options);
-  if (!writer.ok()) return writer.status();
-  CFILE_ASSIGN_OR_RETURN(
-      const UnsortedTable unsorted,
-      UnsortedTable::Create(options.temporary_directory, schema, column_options));
-  auto copy = RecordWriter::Create(unsorted.path(), tree, unsorted.own_options());
-  if (!copy.ok()) return copy.status();
-  SkippedRows skipped;
-  CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, options, *copy, skipped, progress));
-  CFILE_ASSIGN_OR_RETURN(
-      const bool reordered,
-      unsorted.AppendSortedTo(*writer, options.input, sorted_by, options.memory_bytes, progress));
-  CFILE_RETURN_IF_ERROR(writer->Finish());
-  ImportResult result = Describe(*writer, copy->num_records(), lines);
-  result.sorted_by = sorted_by;
-  result.reordered = reordered;
-  result.skipped = std::move(skipped);
-  return result;
-}
-
+// Writes the records to the table. If it has an order, writes them to a temporary table, and from
+// there to the table in the order of `sorted_by`.
 absl::StatusOr<ImportResult> ImportWith(const Schema& schema,
                                         const std::vector<std::string>& sorted_by,
                                         const JsonParserOptions& parsing,
                                         const ImportOptions& options, JsonLines& lines,
                                         Progress& progress) {
-  return sorted_by.empty() ? WriteInOrderOfInput(schema, parsing, options, lines, progress)
-                           : WriteSorted(schema, sorted_by, parsing, options, lines, progress);
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, schema.Records(options.record_limits));
+  const std::vector<WriterOptions> column_options = OptionsOfColumns(options, schema, sorted_by);
+  if (sorted_by.empty()) {
+    CFILE_ASSIGN_OR_RETURN(RecordWriter writer,
+                           options.append
+                               ? RecordWriter::Append(options.table, column_options)
+                               : RecordWriter::Create(options.table, tree, column_options));
+    return WriteRecords(lines, parsing, options, std::move(writer), progress);
+  }
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer,
+                         options.append
+                             ? TableWriter::Append(options.table, column_options)
+                             : TableWriter::Create(options.table, schema, column_options));
+  CFILE_ASSIGN_OR_RETURN(
+      const UnsortedTable unsorted,
+      UnsortedTable::Create(options.temporary_directory, schema, column_options));
+  CFILE_ASSIGN_OR_RETURN(RecordWriter copy,
+                         RecordWriter::Create(unsorted.path(), tree, unsorted.own_options()));
+  CFILE_ASSIGN_OR_RETURN(ImportResult result,
+                         WriteRecords(lines, parsing, options, std::move(copy), progress));
+  CFILE_ASSIGN_OR_RETURN(result.reordered, unsorted.AppendSortedTo(writer, options.input, sorted_by,
+                                                                   options.memory_bytes, progress));
+  CFILE_RETURN_IF_ERROR(writer.Finish());
+  result.sorted_by = sorted_by;
+  result.columns = ColumnsOf(schema, [&](size_t i) { return writer.totals(i); });
+  return result;
 }
 
 JsonParserOptions GivenSchema(const ImportOptions& options) {
@@ -275,26 +244,16 @@ absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonL
 
 absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const InputFile& file,
                                            Progress& progress) {
-  const auto start = std::chrono::steady_clock::now();
   CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as JSON"));
   CFILE_RETURN_IF_ERROR(CheckIsUtf8Text(*file.source));
   JsonLines lines(file.source, options.at);
 
-  absl::StatusOr<ImportResult> result = absl::UnknownError("");
-  if (options.append) {
-    result = ImportIntoTable(options, lines, progress);
-  } else if (options.schema_path.empty()) {
-    result = ImportWithFoundSchema(options, lines, progress);
-  } else {
-    CFILE_ASSIGN_OR_RETURN(const RecordSchema tree,
-                           ReadSchema(options.schema_path, options.record_limits));
-    CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
-    result = ImportWith(schema, options.sorted_by, GivenSchema(options), options, lines, progress);
-  }
-  if (!result.ok()) return result.status();
-  result->format = "JSON";
-  result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
+  if (options.append) return ImportIntoTable(options, lines, progress);
+  if (options.schema_path.empty()) return ImportWithFoundSchema(options, lines, progress);
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree,
+                         ReadSchema(options.schema_path, options.record_limits));
+  CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
+  return ImportWith(schema, options.sorted_by, GivenSchema(options), options, lines, progress);
 }
 
 }  // namespace cfile::tools

@@ -29,10 +29,9 @@ absl::Status RowBatch::Parse(uint64_t begin, uint64_t end) {
   size_bytes_ = end - begin;
   reader.SeekToRange(begin, end);
   while (true) {
-    const absl::StatusOr<bool> more = reader.Next();
-    if (!more.ok()) return more.status();
-    if (!*more) return absl::OkStatus();
-    if (absl::Status status = AddRow(); !status.ok()) return status;
+    CFILE_ASSIGN_OR_RETURN(const bool more, reader.Next());
+    if (!more) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(AddRow());
   }
 }
 
@@ -42,10 +41,9 @@ absl::Status RowBatch::Parse(std::span<const KeyedRow> rows) {
     const RecordPlace& place = row.place;
     size_bytes_ += place.end - place.begin;
     input_.reader().SeekToRange(place.begin, place.end);
-    const absl::StatusOr<bool> found = input_.reader().Next();
-    if (!found.ok()) return found.status();
-    assert(*found);
-    if (absl::Status status = AddRow(); !status.ok()) return status;
+    CFILE_ASSIGN_OR_RETURN(const bool found, input_.reader().Next());
+    assert(found);
+    CFILE_RETURN_IF_ERROR(AddRow());
   }
   return absl::OkStatus();
 }
@@ -64,9 +62,8 @@ absl::Status RowBatch::AddRow() {
     }
   }
   if (row_key_.has_value()) {
-    const absl::StatusOr<std::string_view> key = row_key_->Of(input_);
-    if (!key.ok()) return key.status();
-    keys_.emplace_back(*key);
+    CFILE_ASSIGN_OR_RETURN(const std::string_view key, row_key_->Of(input_));
+    keys_.emplace_back(key);
   }
   ++num_rows_;
   return absl::OkStatus();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cfile/status.h"
+
 namespace cfile::tools {
 namespace {
 
@@ -20,15 +22,13 @@ absl::Status VisitKeys(CsvInput& input, uint64_t begin, RowKey& row_key, Progres
   reader.SeekToRange(begin, reader.size());
   for (uint64_t rows = 0;; ++rows) {
     if (rows % kRowsBetweenUpdates == 0) {
-      if (absl::Status status = progress.Update(reader.offset(), rows); !status.ok()) return status;
+      CFILE_RETURN_IF_ERROR(progress.Update(reader.offset(), rows));
       input.Release(std::exchange(begin, reader.offset()), reader.offset());
     }
-    const absl::StatusOr<bool> more = reader.Next();
-    if (!more.ok()) return more.status();
-    if (!*more) return absl::OkStatus();
-    const absl::StatusOr<std::string_view> key = row_key.Of(input);
-    if (!key.ok()) return key.status();
-    if (!visit(*key)) return absl::OkStatus();
+    CFILE_ASSIGN_OR_RETURN(const bool more, reader.Next());
+    if (!more) return absl::OkStatus();
+    CFILE_ASSIGN_OR_RETURN(const std::string_view key, row_key.Of(input));
+    if (!visit(key)) return absl::OkStatus();
   }
 }
 
@@ -71,9 +71,8 @@ absl::Status RowKey::Add(CsvInput& input, size_t i) {
 absl::StatusOr<std::string_view> RowKey::Of(CsvInput& input) {
   key_.Clear();
   for (size_t i = 0; i < columns_.size(); ++i) {
-    absl::Status status = VisitType(
-        types_[i].type, [&](auto t) { return Add<typename decltype(t)::type>(input, i); });
-    if (!status.ok()) return status;
+    CFILE_RETURN_IF_ERROR(VisitType(
+        types_[i].type, [&](auto t) { return Add<typename decltype(t)::type>(input, i); }));
   }
   return key_.bytes();
 }
@@ -82,13 +81,12 @@ absl::StatusOr<bool> RowsAreInOrder(CsvInput& input, RowKey& row_key, Progress& 
   progress.Begin("checking the order", input.reader().size());
   bool in_order = true;
   std::string last;
-  absl::Status status =
+  CFILE_RETURN_IF_ERROR(
       VisitKeys(input, input.first_row(), row_key, progress, [&](std::string_view key) {
         in_order = last <= key;
         last.assign(key);
         return in_order;
-      });
-  if (!status.ok()) return status;
+      }));
   return in_order;
 }
 
@@ -112,13 +110,12 @@ absl::Status RowSorter::Take(CsvInput& input, uint64_t begin, Progress& progress
   rows_.reserve(std::min<uint64_t>(most, memory_bytes_ / sizeof(KeyedRow)) + 1);
   progress.Begin("reading keys", reader.size());
   uint64_t bytes = 0;
-  absl::Status status = VisitKeys(input, begin, row_key_, progress, [&](std::string_view key) {
+  CFILE_RETURN_IF_ERROR(VisitKeys(input, begin, row_key_, progress, [&](std::string_view key) {
     const RecordPlace place{reader.record_offset(), reader.offset()};
     rows_.push_back({FirstBytes(key), Copy(key), place});
     bytes += sizeof(KeyedRow) + key.size() + (place.end - place.begin);
     return bytes < memory_bytes_;
-  });
-  if (!status.ok()) return status;
+  }));
   end_ = reader.offset();
   progress.Begin("sorting", 0);
   std::sort(rows_.begin(), rows_.end(), ComesBefore);

@@ -58,12 +58,11 @@ absl::StatusOr<TableWriter> SortedRuns::NewRun() {
 }
 
 absl::Status SortedRuns::Merge(const Group& group, TableWriter& to, Progress& progress) const {
-  const absl::StatusOr<TableReader> table = TableReader::Open(group.directory, reader_options_);
-  if (!table.ok()) return table.status();
+  CFILE_ASSIGN_OR_RETURN(const TableReader table,
+                         TableReader::Open(group.directory, reader_options_));
   progress.Begin("merging", 0);
-  absl::Status status =
-      AppendMerged(*table, to, [&](uint64_t rows) { return progress.Update(0, rows); });
-  if (!status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(
+      AppendMerged(table, to, [&](uint64_t rows) { return progress.Update(0, rows); }));
   std::error_code ignored;
   std::filesystem::remove_all(group.directory, ignored);
   return absl::OkStatus();
@@ -72,11 +71,9 @@ absl::Status SortedRuns::Merge(const Group& group, TableWriter& to, Progress& pr
 absl::Status SortedRuns::MergeInto(TableWriter& to, Progress& progress) {
   while (groups_.size() > 1) {
     for (const Group& group : std::exchange(groups_, {})) {
-      absl::StatusOr<TableWriter> run = NewRun();
-      if (!run.ok()) return run.status();
-      absl::Status status = Merge(group, *run, progress);
-      if (status.ok()) status = run->Finish();
-      if (!status.ok()) return status;
+      CFILE_ASSIGN_OR_RETURN(TableWriter run, NewRun());
+      CFILE_RETURN_IF_ERROR(Merge(group, run, progress));
+      CFILE_RETURN_IF_ERROR(run.Finish());
     }
   }
   return Merge(groups_[0], to, progress);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 
 namespace cfile::tools {
 namespace {
@@ -29,7 +30,7 @@ class DescriptorStream final : public ByteStream {
 
   absl::StatusOr<std::string_view> Next() override {
     while (true) {
-      if (absl::Status status = check_(); !status.ok()) return status;
+      CFILE_RETURN_IF_ERROR(check_());
       // A signal whose handler restarts system calls would not end a read that waits.
       pollfd waited = {.fd = descriptor_, .events = POLLIN, .revents = 0};
       ssize_t count = poll(&waited, 1, kMillisecondsBetweenChecks);
@@ -55,13 +56,12 @@ class SourceStream final : public ByteStream {
       : source_(std::move(source)), check_(std::move(check)) {}
 
   absl::StatusOr<std::string_view> Next() override {
-    if (absl::Status status = check_(); !status.ok()) return status;
+    CFILE_RETURN_IF_ERROR(check_());
     constexpr uint64_t kPieceBytes = 4 << 20;
     piece_.resize(std::min(kPieceBytes, source_->size() - offset_));
     if (piece_.empty()) return std::string_view();
-    const absl::Status status =
-        source_->ReadAt(offset_, {reinterpret_cast<uint8_t*>(piece_.data()), piece_.size()});
-    if (!status.ok()) return status;
+    CFILE_RETURN_IF_ERROR(
+        source_->ReadAt(offset_, {reinterpret_cast<uint8_t*>(piece_.data()), piece_.size()}));
     offset_ += piece_.size();
     return std::string_view(piece_);
   }
@@ -85,10 +85,9 @@ absl::StatusOr<std::unique_ptr<HeadedStream>> HeadedStream::Create(
   std::unique_ptr<HeadedStream> headed(new HeadedStream);
   headed->stream_ = std::move(stream);
   while (headed->head_.size() < min_head_bytes && !headed->ended_) {
-    const absl::StatusOr<std::string_view> bytes = headed->stream_->Next();
-    if (!bytes.ok()) return bytes.status();
-    headed->head_ += *bytes;
-    headed->ended_ = bytes->empty();
+    CFILE_ASSIGN_OR_RETURN(const std::string_view bytes, headed->stream_->Next());
+    headed->head_ += bytes;
+    headed->ended_ = bytes.empty();
   }
   return headed;
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -32,15 +33,12 @@ class Utf8Stream final : public ByteStream {
     size_t size = 0;
     while (size == 0 && !(ended_ && needs_more_)) {
       if (needs_more_) {
-        const absl::StatusOr<std::string_view> chunk = text_->Next();
-        if (!chunk.ok()) return chunk.status();
-        ended_ = chunk->empty();
+        CFILE_ASSIGN_OR_RETURN(const std::string_view chunk, text_->Next());
+        ended_ = chunk.empty();
         if (ended_ && !rest_.empty()) return Error("the text ends within a character");
-        rest_ += *chunk;
+        rest_ += chunk;
       }
-      const absl::StatusOr<size_t> converted = Convert();
-      if (!converted.ok()) return converted.status();
-      size = *converted;
+      CFILE_ASSIGN_OR_RETURN(size, Convert());
     }
     return std::string_view(buffer_.data(), size);
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 
 #ifdef CFILE_WITH_ZLIB
 #include <zlib.h>
@@ -23,15 +24,11 @@ class DecompressedStream : public ByteStream {
     size_t size = 0;
     while (size == 0) {
       if (rest_.empty() && !ended_) {
-        absl::StatusOr<std::string_view> chunk = packed_->Next();
-        if (!chunk.ok()) return chunk.status();
-        rest_ = *chunk;
+        CFILE_ASSIGN_OR_RETURN(rest_, packed_->Next());
         packed_bytes_ += rest_.size();
         ended_ = rest_.empty();
       }
-      absl::StatusOr<size_t> count = Fill();
-      if (!count.ok()) return count.status();
-      size = *count;
+      CFILE_ASSIGN_OR_RETURN(size, Fill());
       if (size == 0 && ended_) {
         if (at_boundary_) break;
         return Error("the compressed data is cut off; get the file again");

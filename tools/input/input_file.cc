@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/file_format.h"
 #include "tools/input/byte_stream.h"
 #include "tools/input/charset.h"
@@ -82,37 +83,32 @@ absl::StatusOr<InputFile> OpenInputFile(const InputFileOptions& options) {
   }
 
   InputFile input{.seekable = regular};
-  auto stream = HeadedStream::Create(
-      std::make_unique<CountedStream>(std::move(bytes), &stored_bytes), kFormatHeadBytes);
-  if (!stream.ok()) return stream.status();
-  if (absl::Status packed = CheckIsImported((*stream)->head(), name); !packed.ok()) return packed;
-  if (const Packing packing = PackingOf((*stream)->head()); packing != Packing::kNone) {
+  CFILE_ASSIGN_OR_RETURN(
+      std::unique_ptr<HeadedStream> stream,
+      HeadedStream::Create(std::make_unique<CountedStream>(std::move(bytes), &stored_bytes),
+                           kFormatHeadBytes));
+  CFILE_RETURN_IF_ERROR(CheckIsImported(stream->head(), name));
+  if (const Packing packing = PackingOf(stream->head()); packing != Packing::kNone) {
     input.packing = PackingName(packing);
-    auto text = Decompress(packing, *std::move(stream), name);
-    if (!text.ok()) return text.status();
-    stream = HeadedStream::Create(*std::move(text), kFormatHeadBytes);
-    if (!stream.ok()) return stream.status();
+    CFILE_ASSIGN_OR_RETURN(auto text, Decompress(packing, std::move(stream), name));
+    CFILE_ASSIGN_OR_RETURN(stream, HeadedStream::Create(std::move(text), kFormatHeadBytes));
   }
-  input.charset = CharsetOf(options.charset, (*stream)->head());
+  input.charset = CharsetOf(options.charset, stream->head());
 
   if (regular && input.packing.empty() && input.charset.empty()) {
-    auto source = options.map ? OpenMappedSource(options.path) : OpenPreadSource(options.path);
-    if (!source.ok()) return source.status();
-    input.source = *std::move(source);
+    CFILE_ASSIGN_OR_RETURN(
+        input.source, options.map ? OpenMappedSource(options.path) : OpenPreadSource(options.path));
     input.stored_bytes = input.source->size();
     return input;
   }
-  std::unique_ptr<ByteStream> text = *std::move(stream);
+  std::unique_ptr<ByteStream> text = std::move(stream);
   if (!input.charset.empty()) {
-    auto converted = ConvertToUtf8(input.charset, std::move(text), name);
-    if (!converted.ok()) return converted.status();
-    text = *std::move(converted);
+    CFILE_ASSIGN_OR_RETURN(text, ConvertToUtf8(input.charset, std::move(text), name));
   }
-  auto source = Spool(
-      *text, name,
-      {.directory = options.spool_directory, .max_bytes = options.max_bytes, .map = options.map});
-  if (!source.ok()) return source.status();
-  input.source = *std::move(source);
+  CFILE_ASSIGN_OR_RETURN(input.source, Spool(*text, name,
+                                             {.directory = options.spool_directory,
+                                              .max_bytes = options.max_bytes,
+                                              .map = options.map}));
   input.stored_bytes = stored_bytes;
   return input;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 
 namespace cfile::tools {
 namespace {
@@ -91,22 +92,20 @@ class SpooledSource final : public Source {
 
 absl::StatusOr<std::shared_ptr<const Source>> Spool(ByteStream& stream, const std::string& name,
                                                     const SpoolOptions& options) {
-  auto file = SpooledSource::Create(name, options.directory);
-  if (!file.ok()) return file.status();
+  CFILE_ASSIGN_OR_RETURN(auto file, SpooledSource::Create(name, options.directory));
   while (true) {
-    const absl::StatusOr<std::string_view> bytes = stream.Next();
-    if (!bytes.ok()) return bytes.status();
-    if (bytes->empty()) break;
-    if (bytes->size() > options.max_bytes - (*file)->size()) {
+    CFILE_ASSIGN_OR_RETURN(const std::string_view bytes, stream.Next());
+    if (bytes.empty()) break;
+    if (bytes.size() > options.max_bytes - file->size()) {
       return absl::OutOfRangeError(absl::StrCat(name, ": more than ", options.max_bytes,
                                                 " bytes of text: raise --max-input-bytes"));
     }
-    if (absl::Status status = (*file)->Append(*bytes); !status.ok()) return status;
+    CFILE_RETURN_IF_ERROR(file->Append(bytes));
   }
   if (options.map) {
-    if (absl::Status status = (*file)->Map(); !status.ok()) return status;
+    CFILE_RETURN_IF_ERROR(file->Map());
   }
-  return *std::move(file);
+  return file;
 }
 
 }  // namespace cfile::tools

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/file_format.h"
 
 namespace cfile::tools {
@@ -50,20 +51,19 @@ absl::Status CheckIsImported(std::string_view head, std::string_view name) {
 absl::Status CheckIsUtf8Text(const Source& source) {
   std::array<uint8_t, kFormatHeadBytes> bytes;
   const auto read = [&](uint64_t offset, size_t size) -> absl::StatusOr<std::string_view> {
-    absl::Status status = source.ReadAt(offset, std::span(bytes).first(size));
-    if (!status.ok()) return status;
+    CFILE_RETURN_IF_ERROR(source.ReadAt(offset, std::span(bytes).first(size)));
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), size);
   };
-  absl::StatusOr<std::string_view> head =
-      read(0, static_cast<size_t>(std::min<uint64_t>(kFormatHeadBytes, source.size())));
-  if (!head.ok()) return head.status();
-  if (const Packing packing = PackingOf(*head); packing != Packing::kNone) {
+  CFILE_ASSIGN_OR_RETURN(
+      std::string_view head,
+      read(0, static_cast<size_t>(std::min<uint64_t>(kFormatHeadBytes, source.size()))));
+  if (const Packing packing = PackingOf(head); packing != Packing::kNone) {
     return Refuse(source.name(),
                   absl::StrCat("compressed with ", PackingName(packing), " more than once"),
                   absl::StrCat("decompress it first: ", source.name()));
   }
-  if (absl::Status status = CheckIsImported(*head, source.name()); !status.ok()) return status;
-  if (const std::string charset = WideCharset(*head); !charset.empty()) {
+  CFILE_RETURN_IF_ERROR(CheckIsImported(head, source.name()));
+  if (const std::string charset = WideCharset(head); !charset.empty()) {
     return Refuse(source.name(), "text in " + charset,
                   absl::StrCat("--charset auto converts it: ", source.name()));
   }

@@ -136,12 +136,27 @@ def takes_file(item):
 
 # Finds the names of columns in what `cfile-dump summary --schema TABLE` prints.
 COLUMN = r'^  [a-z]+ [a-z0-9_()]+ ("([^"\\]|\\.)*"|[^ ;]+)'
-DUMP = "cfile-dump"
+# Prints the fields of the first line of a text file, which cfile-import takes for names, unless the line is JSON.
+HEADER = r's/\r$//; /^[^\x01-\x08\x0e-\x1f{]*$/{ s/"//g; s/[,;|\t]/\n/g; p }; q'
+# Where the names of columns are, in the arguments of a tool: the first argument that may be a place, and whether it may be a text.
+PLACES = {"cfile-dump": (2, False), "cfile-import": (1, True)}
 
 
 def takes_columns(name, item):
-    """True for the name of a column of the table that was given before, a list of names, and a condition."""
-    return name == DUMP and item.value in ("NAME", "NAME,...", "COLUMN", "FILTER")
+    """True for the name of a column of the place that was given before, a list of names, and a condition."""
+    forms = ("NAME", "NAME,...", "FILTER") if name == "cfile-dump" else ("NAME,...",)
+    is_name = item.value in forms or re.match(r"\[?COLUMN\b", item.value)
+    return name in PLACES and is_name and "--names" not in item.names
+
+
+def with_names(name, script, column=COLUMN):
+    """A part of a script that searches the names of columns."""
+    first, is_text = PLACES[name]
+    header = f"sed -nE '{HEADER}' \"$each\" 2>/dev/null" if is_text else "true"
+    for mark, text in {"@TOOL@": name.replace("-", "_"), "@COLUMN@": column, "@HEADER@": header, "@FIRST@": str(first),
+                       "@NEXT@": str(first + 1)}.items():
+        script = script.replace(mark, text)
+    return script
 
 
 def bash_completion(name, main, commands):
@@ -169,19 +184,20 @@ def bash_completion(name, main, commands):
         yield f"  case $before in {'|'.join(with_text)}) return ;; esac"
     if columns:  # after the last comma, blank or bracket of the word
         yield f"  case $before in {'|'.join(columns)})"
-        yield """    compopt -o filenames -o nospace 2>/dev/null
+        yield with_names(name, """    compopt -o filenames -o nospace 2>/dev/null
     word=${word#[\\"\\']}
     begin=${word%"${word##*[, (]}"}
-    for each in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
+    for each in "${COMP_WORDS[@]:@FIRST@:COMP_CWORD-@FIRST@}"; do
       [[ -e $each ]] || continue
       mapfile -t COMPREPLY < <(cfile-dump summary --schema "$each" 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')
+      [[ ${#COMPREPLY[@]} -ne 0 ]] || mapfile -t COMPREPLY < <(@HEADER@)
       [[ ${#COMPREPLY[@]} -eq 0 ]] || break
     done
     for each in "${!COMPREPLY[@]}"; do
       if [[ $begin${COMPREPLY[each]} == "$word"* ]]; then COMPREPLY[each]=$begin${COMPREPLY[each]}; else unset "COMPREPLY[each]"; fi
     done
     return ;;
-  esac""".replace("@COLUMN@", COLUMN)
+  esac""")
     yield "  if [[ $word == -* ]]; then"
     yield '    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")'
     yield "  else"
@@ -198,7 +214,7 @@ def zsh_text(text):
 
 def zsh_options(name, options):
     for option in options:
-        action = "_files" if takes_file(option) else "_cfile_dump_columns" if takes_columns(name, option) else ""
+        action = "_files" if takes_file(option) else f"_{name.replace('-', '_')}_columns" if takes_columns(name, option) else ""
         value = f":{option.value.replace(':', ' ')}:{action}" if option.value else ""
         for option_name in option.names:
             yield f"{option_name}'[{zsh_text(option.help)}]{value}'"
@@ -206,15 +222,18 @@ def zsh_options(name, options):
 
 def zsh_completion(name, main, commands):
     yield f"#compdef {name}"
-    if name == DUMP:
-        yield """_cfile_dump_columns() {
+    if name in PLACES:
+        yield with_names(name, """_@TOOL@_columns() {
   local each; local -a names
   for each in "${(@Q)words[2,-1]}"; do
-    [[ -e $each ]] && names=(${(f)"$(cfile-dump summary --schema $each 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')"}) && (( $#names )) && break
+    [[ -e $each ]] || continue
+    names=(${(f)"$(cfile-dump summary --schema $each 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')"})
+    (( $#names )) || names=(${(f)"$(@HEADER@)"})
+    (( $#names )) && break
   done
   compset -P '*[, (]'
   compadd -S '' -- $names
-}""".replace("@COLUMN@", COLUMN)
+}""")
     yield "local context state state_descr line"
     yield "typeset -A opt_args"
     yield "_arguments -C \\"
@@ -250,15 +269,16 @@ def fish_quoted(text):
 
 def fish_completion(name, main, commands):
     seen = f"__fish_seen_subcommand_from {' '.join(commands)}"
-    if name == DUMP:
-        yield """function __cfile_dump_columns
+    if name in PLACES:
+        yield with_names(name, """function __@TOOL@_columns
   set -l begin (commandline -ct | string replace -r '^["\\']' '' | string match -r '^.*[, (]')
-  for each in (commandline -opc)[3..-1]
+  for each in (commandline -opc)[@NEXT@..-1]
     test -e $each; or continue
-    set -l names (cfile-dump summary --schema $each 2>/dev/null | string replace -rf '@COLUMN@.*' '$1')
+    set -l names (cfile-dump summary --schema $each 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')
+    test -n "$names"; or set names (@HEADER@)
     test -n "$names"; and printf '%s\\n' "$begin"$names; and return
   end
-end""".replace("@COLUMN@", COLUMN.replace("\\", "\\\\"))
+end""", COLUMN.replace("\\", "\\\\"))
     for item in main.subcommands():
         yield f"complete -c {name} -n '__fish_is_first_arg' -a {item.names[0]} -d {fish_quoted(item.help)}"
     for command, text in [(None, main), *commands.items()]:
@@ -266,7 +286,7 @@ end""".replace("@COLUMN@", COLUMN.replace("\\", "\\\\"))
         for option in text.options():
             names = "".join(f" -l {n[2:]}" if n.startswith("--") else f" -s {n[1:]}" for n in option.names)
             value = "" if not option.value else " -r -F" if takes_file(option) else " -x"
-            value += " -a '(__cfile_dump_columns)'" if takes_columns(name, option) else ""
+            value += f" -a '(__{name.replace('-', '_')}_columns)'" if takes_columns(name, option) else ""
             yield f"complete -c {name}{where}{names}{value} -d {fish_quoted(option.help)}"
 
 

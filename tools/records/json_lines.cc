@@ -33,9 +33,8 @@ absl::StatusOr<bool> JsonLines::Fill() {
   if (buffer_.size() < end_ + count + kJsonPadding) {
     buffer_.resize(std::max(2 * buffer_.size(), end_ + count + kJsonPadding));
   }
-  absl::Status status =
-      source_->ReadAt(offset_, {reinterpret_cast<uint8_t*>(buffer_.data()) + end_, count});
-  if (!status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(
+      source_->ReadAt(offset_, {reinterpret_cast<uint8_t*>(buffer_.data()) + end_, count}));
   end_ += count;
   offset_ += count;
   return true;
@@ -186,9 +185,8 @@ absl::StatusOr<std::optional<std::string_view>> JsonLines::NextLine() {
     const size_t newline = rest.find('\n', searched);
     if (newline == std::string_view::npos) {
       searched = rest.size();
-      const absl::StatusOr<bool> more = Fill();
-      if (!more.ok()) return more.status();
-      if (*more) continue;
+      CFILE_ASSIGN_OR_RETURN(const bool more, Fill());
+      if (more) continue;
       if (begin_ == end_) return std::nullopt;
     }
     std::string_view line(buffer_.data() + begin_, std::min(newline, end_ - begin_));

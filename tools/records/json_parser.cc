@@ -264,12 +264,11 @@ class JsonParser::Impl {
   template <typename T>
   absl::Status Key(size_t node, std::string_view name) {
     const size_t key = node + 2;
-    absl::StatusOr<T> value = FromText<T>(key, name);
-    if (!value.ok()) return value.status();
+    CFILE_ASSIGN_OR_RETURN(T value, FromText<T>(key, name));
     std::string text;
-    AppendText<T>(schema_.node(key).type, *value, text);
+    AppendText<T>(schema_.node(key).type, value, text);
     if (!map_keys_[node].insert(std::move(text)).second) return Repeated(node, name);
-    return visitor_->Value(key, RecordValue(std::in_place_type<T>, *value));
+    return visitor_->Value(key, RecordValue(std::in_place_type<T>, value));
   }
 
   template <typename T>

@@ -185,7 +185,7 @@ class PageData {
     const TrialOptions options{.sample_bytes = sample_bytes_};
     const auto trials = TryAll(column, common_, options, progress_);
     if (absl::IsCancelled(trials.status())) return trials.status();
-    if (trials.ok()) json["whatif"] = ToJson(*trials, options);
+    if (trials.ok()) json["whatif"] = DocumentOf(*trials, options, /*json=*/true).json();
     return absl::OkStatus();
   }
 

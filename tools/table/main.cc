@@ -1,9 +1,6 @@
 // cfile-table: lists, merges and drops the parts of a table (a part is a group of rows with its own
 // files). It also removes files that the table no longer needs, and repairs damaged tables.
 #include <chrono>
-#include <csignal>
-#include <cstdio>
-#include <exception>
 #include <functional>
 #include <set>
 #include <string>
@@ -18,11 +15,10 @@
 #include "cfile/table_maintenance.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
-#include "tools/json.h"
+#include "tools/document.h"
 #include "tools/key_text.h"
 #include "tools/location.h"
 #include "tools/parts.h"
-#include "tools/text_table.h"
 #include "tools/utf8.h"
 #ifdef CFILE_WITH_SALVAGE
 #include "cfile/table_repair.h"
@@ -60,36 +56,17 @@ struct Arguments {
   bool all = false;
 };
 
-ExitCode Fail(const absl::Status& status) { return Report(kTool, status); }
-
-// Returns a JSON document: the members that all commands have, then those of `result`.
-std::string JsonText(const Arguments& arguments, const Json& result) {
-  Json document = {{"schema_version", 1}, {"path", arguments.directory}};
-  document.update(result);
-  return document.dump(2) + "\n";
+// Begins what a command prints.
+Document NewDocument(const Arguments& arguments) {
+  return Document(arguments.json, arguments.directory);
 }
 
-ExitCode PrintParts(const Arguments& arguments) {
-  const auto table = TableReader::Open(arguments.table);
-  if (!table.ok()) return Fail(table.status());
-  std::vector<std::vector<std::string>> lines = {{"part", "first row", "rows", "bytes"}};
-  Json list = Json::array();
-  for (size_t i = 0; i < table->num_parts(); ++i) {
-    const absl::StatusOr<PartInfo> found = table->part(i);
-    if (!found.ok()) return Fail(found.status());
-    const PartInfo& part = *found;
-    if (arguments.json) {
-      list.push_back({{"part", part.name},
-                      {"first_ordinal", part.first_ordinal},
-                      {"rows", part.num_rows},
-                      {"bytes", part.size_bytes}});
-    } else {
-      lines.push_back({part.name, std::to_string(part.first_ordinal), std::to_string(part.num_rows),
-                       std::to_string(part.size_bytes)});
-    }
-  }
-  return Print(kTool, arguments.json ? JsonText(arguments, {{"parts", std::move(list)}})
-                                     : AlignText(lines, "<>>>", OutputWidth()));
+// Tables with large blocks need no option: what they have can be read and written again.
+ReaderOptions Reading() { return {.blocks_up_to_file_size = true}; }
+std::vector<WriterOptions> Writing() { return {{.max_block_size_bytes = kMaxBytes}}; }
+
+absl::StatusOr<TableReader> OpenTable(const Arguments& arguments) {
+  return TableReader::Open(arguments.table, Reading());
 }
 
 absl::StatusOr<std::vector<PartInfo>> PartsOf(const TableReader& table) {
@@ -121,26 +98,44 @@ std::vector<std::string> NamesOf(const std::vector<PartInfo>& parts) {
   return names;
 }
 
-ExitCode CompactParts(const Arguments& arguments) {
+Outcome PrintParts(const Arguments& arguments, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTable(arguments));
+  CFILE_ASSIGN_OR_RETURN(const std::vector<PartInfo> parts, PartsOf(table));
+  Table list(arguments.json, {{"part", {.shorten = 1}},
+                              {"first row", kNumberColumn},
+                              {"rows", kNumberColumn},
+                              {"bytes", kNumberColumn}});
+  for (const PartInfo& part : parts) {
+    Record& record = list.Add();
+    record.AddBytes("part", part.name);
+    record.Add("first_ordinal", part.first_ordinal);
+    record.Add("rows", part.num_rows);
+    record.Add("bytes", part.size_bytes);
+  }
+  Document document = NewDocument(arguments);
+  document.AddTable("parts", list);
+  document.PrintTo(output);
+  return kFine;
+}
+
+Outcome CompactParts(const Arguments& arguments, Output& output) {
   std::vector<std::string> names;
   if (!arguments.parts.empty()) {
-    const auto table = TableReader::Open(arguments.table);
-    if (!table.ok()) return Fail(table.status());
-    const auto chosen = ChosenParts(*table, arguments.parts);
-    if (!chosen.ok()) return Fail(chosen.status());
-    names = NamesOf(*chosen);
+    CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTable(arguments));
+    CFILE_ASSIGN_OR_RETURN(const auto chosen, ChosenParts(table, arguments.parts));
+    names = NamesOf(chosen);
   }
-  const absl::StatusOr<CompactReport> report = Compact(arguments.table, names);
-  if (!report.ok()) return Fail(report.status());
-  if (arguments.json) {
-    return Print(kTool, JsonText(arguments, {{"rows", report->rows},
-                                             {"copied_blocks", report->copied_blocks},
-                                             {"copied_bytes", report->copied_bytes},
-                                             {"recoded_blocks", report->recoded_blocks}}));
-  }
-  return Print(kTool, absl::StrCat("merged ", report->rows, " rows: ", report->copied_blocks,
-                                   " blocks copied (", report->copied_bytes, " bytes), ",
-                                   report->recoded_blocks, " blocks encoded again\n"));
+  CFILE_ASSIGN_OR_RETURN(const CompactReport report, Compact(arguments.table, names, Writing()));
+  Document document = NewDocument(arguments);
+  document.AddJson("rows", JsonInteger(report.rows));
+  document.AddJson("copied_blocks", JsonInteger(report.copied_blocks));
+  document.AddJson("copied_bytes", JsonInteger(report.copied_bytes));
+  document.AddJson("recoded_blocks", JsonInteger(report.recoded_blocks));
+  document.AddLine("merged ", report.rows, " rows: ", report.copied_blocks, " blocks copied (",
+                   report.copied_bytes, " bytes), ", report.recoded_blocks,
+                   " blocks encoded again");
+  document.PrintTo(output);
+  return kFine;
 }
 
 // The rows of one part that a command removes.
@@ -150,54 +145,52 @@ struct RemovedRows {
 };
 
 // Calls `remove` unless it is a dry run, and prints `removed`. Removes all rows only with --all.
-ExitCode RemoveRows(const Arguments& arguments, const TableReader& table,
-                    const std::vector<RemovedRows>& removed,
-                    const std::function<absl::Status()>& remove) {
+Outcome RemoveRows(const Arguments& arguments, const TableReader& table,
+                   const std::vector<RemovedRows>& removed,
+                   const std::function<absl::Status()>& remove, Output& output) {
   uint64_t rows = 0;
   for (const RemovedRows& part : removed) rows += part.rows;
   if (rows > 0 && rows == table.num_rows() && !arguments.all && !arguments.dry_run) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat(table.directory(), ": these are all ", rows,
-                                                        " rows of the table; --all removes them")));
+    return absl::InvalidArgumentError(absl::StrCat(table.directory(), ": these are all ", rows,
+                                                   " rows of the table; --all removes them"));
   }
-  if (!arguments.dry_run) {
-    if (const absl::Status status = remove(); !status.ok()) return Fail(status);
-  }
-  std::string text;
+  if (!arguments.dry_run) CFILE_RETURN_IF_ERROR(remove());
+  Document document = NewDocument(arguments);
+  document.AddJson("dry_run", arguments.dry_run);
   Json list = Json::array();
   for (const RemovedRows& part : removed) {
-    absl::StrAppendFormat(&text, "%-37s %14u rows\n", TerminalSafe(part.part), part.rows);
-    list.push_back({{"part", part.part}, {"rows", part.rows}});
+    list.push_back({{"part", JsonBytes(part.part)}, {"rows", JsonInteger(part.rows)}});
+    document.Append(absl::StrFormat("%-37s %14u rows\n", TerminalSafe(part.part), part.rows));
   }
-  absl::StrAppend(&text, arguments.dry_run ? "would remove " : "removed ", rows, " of ",
-                  table.num_rows(), " rows\n");
-  return Print(kTool, arguments.json ? JsonText(arguments, {{"dry_run", arguments.dry_run},
-                                                            {"removed", std::move(list)},
-                                                            {"rows", rows}})
-                                     : text);
+  document.AddJson("removed", list);
+  document.AddJson("rows", JsonInteger(rows));
+  document.AddLine(arguments.dry_run ? "would remove " : "removed ", rows, " of ", table.num_rows(),
+                   " rows");
+  document.PrintTo(output);
+  return kFine;
 }
 
-ExitCode Drop(const Arguments& arguments) {
+Outcome Drop(const Arguments& arguments, Output& output) {
   if (arguments.parts.empty() && !arguments.all) {
     return Misuse(kTool, kTool, "drop: name parts, or use --all");
   }
-  const auto table = TableReader::Open(arguments.table);
-  if (!table.ok()) return Fail(table.status());
-  const auto parts =
-      arguments.parts.empty() ? PartsOf(*table) : ChosenParts(*table, arguments.parts);
-  if (!parts.ok()) return Fail(parts.status());
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTable(arguments));
+  CFILE_ASSIGN_OR_RETURN(
+      const std::vector<PartInfo> parts,
+      arguments.parts.empty() ? PartsOf(table) : ChosenParts(table, arguments.parts));
   std::vector<RemovedRows> removed;
-  for (const PartInfo& part : *parts) removed.push_back({part.name, part.num_rows});
-  return RemoveRows(arguments, *table, removed,
-                    [&] { return DropParts(arguments.table, NamesOf(*parts)); });
+  for (const PartInfo& part : parts) removed.push_back({part.name, part.num_rows});
+  return RemoveRows(
+      arguments, table, removed, [&] { return DropParts(arguments.table, NamesOf(parts)); },
+      output);
 }
 
 // Returns the column by which the table is sorted: the first column with a value index.
 // Precondition: the table has no compound keys.
 absl::StatusOr<size_t> SortColumn(const TableReader& table) {
   for (size_t column = 0; column < table.schema().columns.size(); ++column) {
-    const auto indexed = table.has_value_index(column);
-    if (!indexed.ok()) return indexed.status();
-    if (*indexed) return column;
+    CFILE_ASSIGN_OR_RETURN(const auto indexed, table.has_value_index(column));
+    if (indexed) return column;
   }
   return absl::FailedPreconditionError(
       absl::StrCat(table.directory(), ": the table is not sorted by a column"));
@@ -227,158 +220,145 @@ absl::StatusOr<std::vector<RemovedRows>> RowsBelow(const TableReader& table, siz
 }
 
 template <typename T>
-ExitCode DropBelowKey(const Arguments& arguments, const TableReader& table, size_t column,
-                      const absl::StatusOr<T>& key) {
-  if (!key.ok()) return Fail(key.status());
-  const auto rows = RowsBelow<T>(table, column, *key);
-  if (!rows.ok()) return Fail(rows.status());
-  return RemoveRows(arguments, table, *rows,
-                    [&] { return DropRowsBelow<T>(arguments.table, column, *key); });
+Outcome DropBelowKey(const Arguments& arguments, const TableReader& table, size_t column,
+                     const T& key, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto rows, RowsBelow<T>(table, column, key));
+  return RemoveRows(
+      arguments, table, rows,
+      [&] { return DropRowsBelow<T>(arguments.table, column, key, Writing()); }, output);
 }
 
-ExitCode DropBelow(const Arguments& arguments) {
-  const auto table = TableReader::Open(arguments.table);
-  if (!table.ok()) return Fail(table.status());
-  if (const auto key_index = table->schema().key_index()) {
-    const auto key = ParseCompoundKey(table->schema().key_types(), arguments.keys);
-    if (!key.ok()) return Fail(key.status());
-    return DropBelowKey<std::string_view>(arguments, *table, *key_index, key->bytes());
+Outcome DropBelow(const Arguments& arguments, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTable(arguments));
+  if (const auto key_index = table.schema().key_index()) {
+    CFILE_ASSIGN_OR_RETURN(const CompoundKey key,
+                           ParseCompoundKey(table.schema().key_types(), arguments.keys));
+    return DropBelowKey<std::string_view>(arguments, table, *key_index, key.bytes(), output);
   }
   if (arguments.keys.size() > 1) {
-    return Fail(absl::InvalidArgumentError("expected one KEY: the table is sorted by one column"));
+    return absl::InvalidArgumentError("expected one KEY: the table is sorted by one column");
   }
-  const auto column = SortColumn(*table);
-  if (!column.ok()) return Fail(column.status());
-  const ColumnType& type = table->schema().columns[*column].type;
-  return VisitType(type, [&]<typename T>(std::type_identity<T>) {
+  CFILE_ASSIGN_OR_RETURN(const size_t column, SortColumn(table));
+  const ColumnType& type = table.schema().columns[column].type;
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> Outcome {
     std::string scratch;
-    return DropBelowKey<T>(arguments, *table, *column,
-                           ParseKey<T>(type, arguments.keys[0], scratch));
+    CFILE_ASSIGN_OR_RETURN(const T key, ParseKey<T>(type, arguments.keys[0], scratch));
+    return DropBelowKey<T>(arguments, table, column, key, output);
   });
 }
 
-ExitCode RemoveGarbage(const Arguments& arguments) {
-  const auto removed = CollectGarbage(
-      arguments.table, std::chrono::seconds(static_cast<int64_t>(arguments.older_than_seconds)), {},
-      arguments.dry_run);
-  if (!removed.ok()) return Fail(removed.status());
-  std::string text;
+Outcome RemoveGarbage(const Arguments& arguments, Output& output) {
+  const std::chrono::seconds age(static_cast<int64_t>(arguments.older_than_seconds));
+  CFILE_ASSIGN_OR_RETURN(const std::vector<RemovedGarbage> removed,
+                         CollectGarbage(arguments.table, age, {}, arguments.dry_run));
+  Document document = NewDocument(arguments);
+  document.AddJson("dry_run", arguments.dry_run);
   uint64_t bytes = 0;
   Json list = Json::array();
-  for (const RemovedGarbage& garbage : *removed) {
-    absl::StrAppendFormat(&text, "%-37s %14u\n", TerminalSafe(garbage.name), garbage.size_bytes);
-    list.push_back({{"name", garbage.name}, {"bytes", garbage.size_bytes}});
+  for (const RemovedGarbage& garbage : removed) {
+    list.push_back({{"name", JsonBytes(garbage.name)}, {"bytes", JsonInteger(garbage.size_bytes)}});
+    document.Append(
+        absl::StrFormat("%-37s %14u\n", TerminalSafe(garbage.name), garbage.size_bytes));
     bytes += garbage.size_bytes;
   }
-  if (arguments.json) {
-    return Print(kTool, JsonText(arguments, {{"dry_run", arguments.dry_run},
-                                             {"removed", std::move(list)},
-                                             {"bytes", bytes}}));
-  }
-  absl::StrAppend(&text, arguments.dry_run ? "would remove " : "removed ", removed->size(),
-                  removed->size() == 1 ? " item, " : " items, ", bytes, " bytes\n");
-  return Print(kTool, text);
+  document.AddJson("removed", list);
+  document.AddJson("bytes", JsonInteger(bytes));
+  document.AddLine(arguments.dry_run ? "would remove " : "removed ", Plural(removed.size(), "item"),
+                   ", ", bytes, " bytes");
+  document.PrintTo(output);
+  return kFine;
 }
 
 #ifdef CFILE_WITH_SALVAGE
-std::string RepairText(const Arguments& arguments, const RepairReport& report, uint64_t lost_rows) {
-  std::string text;
+// Adds the parts that have changed, or that Repair could not make whole; in JSON, all parts.
+void AddParts(const Arguments& arguments, const RepairReport& report, Document& document) {
   bool damaged = false, left_out = false;
-  // Messages and names come from files, so they may contain control characters.
-  if (!report.damage.empty()) {
-    absl::StrAppend(&text, "damaged: ", TerminalSafe(report.damage), "\n");
-  }
-  for (const RepairedPart& part : report.parts) {
-    if (part.state == RepairedPart::State::kKept) continue;
-    const std::string lost = part.state == RepairedPart::State::kDamaged
-                                 ? "not all readable"
-                                 : absl::StrCat(part.lost_rows, " lost");
-    absl::StrAppendFormat(&text, "%-37s %-11s %14u rows, %s: %s\n", TerminalSafe(part.name),
-                          NameOf(part.state), part.num_rows, lost, TerminalSafe(part.reason));
-    for (const auto& [column, count] : part.lost_values) {
-      absl::StrAppend(&text, "  ", TerminalSafe(column), ": ", count, " lost values are null\n");
-    }
-    damaged = damaged || part.state == RepairedPart::State::kDamaged;
-    left_out = left_out || part.state == RepairedPart::State::kLeftOut;
-  }
-  if (damaged) {
-    absl::StrAppend(&text,
-                    !arguments.salvage ? "--salvage recovers what can be read of the damaged parts"
-                    : !arguments.null_lost
-                        ? "no row of the damaged parts is whole; --null-lost makes lost values of "
-                          "nullable columns null; --drop-damaged leaves the parts out"
-                        : "nothing can be recovered of the damaged parts; --drop-damaged leaves "
-                          "them out",
-                    "\n");
-  }
-  if (left_out) {
-    absl::StrAppend(&text, "--force brings back parts that were left out, until gc removes them\n");
-  }
-  if (!report.kept_as.empty()) {
-    absl::StrAppend(&text, "the damaged table.cft is now ", TerminalSafe(report.kept_as), "\n");
-  }
-  absl::StrAppend(&text,
-                  damaged && !report.changed ? "not repaired: "
-                  : !report.changed          ? "nothing to repair: "
-                  : !arguments.dry_run       ? "repaired: "
-                                             : "would be repaired: ",
-                  report.num_parts, report.num_parts == 1 ? " part, " : " parts, ", report.num_rows,
-                  " rows, ", damaged ? "not all readable, " : "", lost_rows, " lost\n");
-  return text;
-}
-
-std::string RepairJson(const Arguments& arguments, const RepairReport& report, uint64_t lost_rows) {
   Json parts = Json::array();
   for (const RepairedPart& part : report.parts) {
+    const bool is_damaged = part.state == RepairedPart::State::kDamaged;
+    const bool is_kept = part.state == RepairedPart::State::kKept;
+    damaged = damaged || is_damaged;
+    left_out = left_out || part.state == RepairedPart::State::kLeftOut;
+    if (!is_kept) {
+      const std::string lost =
+          is_damaged ? "not all readable" : absl::StrCat(part.lost_rows, " lost");
+      document.Append(absl::StrFormat("%-37s %-11s %14u rows, %s: %s\n", TerminalSafe(part.name),
+                                      NameOf(part.state), part.num_rows, lost,
+                                      TerminalSafe(part.reason)));
+    }
     Json lost_values = Json::array();
     for (const auto& [column, count] : part.lost_values) {
-      lost_values.push_back({{"column", column}, {"values", count}});
+      lost_values.push_back({{"column", JsonBytes(column)}, {"values", JsonInteger(count)}});
+      document.AddLine("  ", TerminalSafe(column), ": ", count, " lost values are null");
     }
-    parts.push_back({{"part", part.name},
-                     {"state", std::string(NameOf(part.state))},
-                     {"rows", part.num_rows},
-                     {"lost_rows", part.lost_rows},
+    parts.push_back({{"part", JsonBytes(part.name)},
+                     {"state", NameOf(part.state)},
+                     {"rows", JsonInteger(part.num_rows)},
+                     {"lost_rows", JsonInteger(part.lost_rows)},
                      {"lost_values", std::move(lost_values)},
-                     {"reason", part.reason}});
+                     {"reason", JsonBytes(part.reason)}});
   }
-  const auto text_or_null = [](const std::string& text) {
-    return text.empty() ? Json() : Json(text);
-  };
-  return JsonText(arguments, {{"dry_run", arguments.dry_run},
-                              {"changed", report.changed},
-                              {"complete", report.complete()},
-                              {"damage", text_or_null(report.damage)},
-                              {"kept_as", text_or_null(report.kept_as)},
-                              {"rows", report.num_rows},
-                              {"lost_rows", lost_rows},
-                              {"num_parts", report.num_parts},
-                              {"parts", std::move(parts)}});
+  document.AddJson("parts", parts);
+  if (damaged) {
+    document.AddLine(!arguments.salvage ? "--salvage recovers what can be read of the damaged parts"
+                     : !arguments.null_lost
+                         ? "no row of the damaged parts is whole; --null-lost makes lost values of "
+                           "nullable columns null; --drop-damaged leaves the parts out"
+                         : "nothing can be recovered of the damaged parts; --drop-damaged leaves "
+                           "them out");
+  }
+  if (left_out) {
+    document.AddLine("--force brings back parts that were left out, until gc removes them");
+  }
 }
 
-ExitCode RepairTable(const Arguments& arguments) {
+Outcome RepairTable(const Arguments& arguments, Output& output) {
   if (arguments.null_lost && !arguments.salvage) {
     return Misuse(kTool, kTool, "repair: --null-lost needs --salvage");
   }
-  const auto report = Repair(arguments.table, {.salvage = arguments.salvage,
-                                               .null_lost = arguments.null_lost,
-                                               .drop_damaged = arguments.drop_damaged,
-                                               .force = arguments.force,
-                                               .dry_run = arguments.dry_run});
-  if (!report.ok()) return Fail(report.status());
-  const bool is_damaged = arguments.dry_run && report->changed;
-  const ExitCode found = is_damaged || !report->complete() ? kDamaged : kFine;
+  CFILE_ASSIGN_OR_RETURN(const RepairReport report,
+                         Repair(arguments.table, {.salvage = arguments.salvage,
+                                                  .null_lost = arguments.null_lost,
+                                                  .drop_damaged = arguments.drop_damaged,
+                                                  .force = arguments.force,
+                                                  .dry_run = arguments.dry_run,
+                                                  .reader = Reading()}));
+  bool damaged = false;
   uint64_t lost_rows = 0;
-  for (const RepairedPart& part : report->parts) lost_rows += part.lost_rows;
-  const std::string text = arguments.json ? RepairJson(arguments, *report, lost_rows)
-                                          : RepairText(arguments, *report, lost_rows);
-  const ExitCode printed = Print(kTool, text);
-  return printed == kFine ? found : printed;
+  for (const RepairedPart& part : report.parts) {
+    damaged = damaged || part.state == RepairedPart::State::kDamaged;
+    lost_rows += part.lost_rows;
+  }
+  Document document = NewDocument(arguments);
+  document.AddJson("dry_run", arguments.dry_run);
+  document.AddJson("changed", report.changed);
+  document.AddJson("complete", report.complete());
+  // Messages and names come from files, so they may contain control characters.
+  const auto add = [&](const char* name, std::string_view before, const std::string& text) {
+    document.AddJson(name, text.empty() ? Json() : JsonBytes(text));
+    if (!text.empty()) document.AddLine(before, TerminalSafe(text));
+  };
+  add("damage", "damaged: ", report.damage);
+  AddParts(arguments, report, document);
+  add("kept_as", "the damaged table.cft is now ", report.kept_as);
+  document.AddJson("rows", JsonInteger(report.num_rows));
+  document.AddJson("lost_rows", JsonInteger(lost_rows));
+  document.AddJson("num_parts", JsonInteger(report.num_parts));
+  document.AddLine(damaged && !report.changed ? "not repaired: "
+                   : !report.changed          ? "nothing to repair: "
+                   : !arguments.dry_run       ? "repaired: "
+                                              : "would be repaired: ",
+                   Plural(report.num_parts, "part"), ", ", report.num_rows, " rows, ",
+                   damaged ? "not all readable, " : "", lost_rows, " lost");
+  document.PrintTo(output);
+  const bool changes = arguments.dry_run && report.changed;
+  return changes || !report.complete() ? kDamaged : kFine;
 }
 #endif
 
-int Run(int argc, char** argv) {
+ExitCode Run(int argc, char** argv) {
   Arguments arguments;
-  std::function<ExitCode(const Arguments&)> action;
+  std::function<Outcome(const Arguments&, Output&)> action;
   Command tool{.name = kTool,
                .description =
                    "Keeps a table in order: lists, merges and drops its parts, removes old files, "
@@ -387,7 +367,7 @@ int Run(int argc, char** argv) {
                .needs_subcommand = true};
   tool.Add("--version", absl::StrCat("cfile-table ", CFILE_VERSION), "Print the version");
   const auto add = [&](const std::string& name, const std::string& description,
-                       ExitCode (*run)(const Arguments&)) -> Command& {
+                       Outcome (*run)(const Arguments&, Output&)) -> Command& {
     Command& command = tool.subcommands.emplace_back(Command{
         .name = name, .description = description, .on_choice = [&action, run] { action = run; }});
     command.Add("DIRECTORY", &arguments.directory, "The directory of the table, or its s3:// URL")
@@ -453,24 +433,23 @@ int Run(int argc, char** argv) {
              "back");
 #endif
   const Parsed parsed = Parse(tool, {argv + 1, argv + argc});
-  if (parsed.text) return Print(kTool, *parsed.text);
+  Output output(kTool);
+  output.IgnoreClosedPipe();
+  if (parsed.text) {
+    output.text = *parsed.text;
+    return output.Finish(kFine);
+  }
   if (!parsed.error.empty()) return Misuse(kTool, kTool, parsed.error);
-  absl::StatusOr<TableLocation> table = TableAt(arguments.directory);
-  if (!table.ok()) return Fail(table.status());
-  arguments.table = *std::move(table);
-  return action(arguments);
+  const auto run = [&]() -> Outcome {
+    CFILE_ASSIGN_OR_RETURN(arguments.table, TableAt(arguments.directory));
+    return action(arguments, output);
+  };
+  return output.Finish(run());
 }
 
 }  // namespace
 }  // namespace cfile::tools
 
 int main(int argc, char** argv) {
-  cfile::tools::OpenStandardStreams();
-  cfile::tools::RaiseOpenFileLimit();
-  std::signal(SIGPIPE, SIG_IGN);
-  try {
-    return cfile::tools::Run(argc, argv);
-  } catch (const std::exception& error) {  // out of memory
-    return cfile::tools::Report("cfile-table", absl::ResourceExhaustedError(error.what()));
-  }
+  return cfile::tools::RunTool(cfile::tools::kTool, [&] { return cfile::tools::Run(argc, argv); });
 }

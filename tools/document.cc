@@ -1,4 +1,4 @@
-#include "tools/dump/document.h"
+#include "tools/document.h"
 
 #include <algorithm>
 #include <utility>
@@ -94,9 +94,9 @@ std::string Table::text() const {
   return AlignText(lines, columns, OutputWidth());
 }
 
-Document::Document(const CommonOptions& common, size_t name_cells)
-    : Record(common.json), name_cells_(name_cells) {
-  if (is_json()) json() = JsonDocument(common.path);
+Document::Document(bool json, const std::string& path, size_t name_cells)
+    : Record(json), name_cells_(name_cells) {
+  if (json) this->json() = JsonDocument(path);
 }
 
 void Document::AddPath(std::string_view name, const std::string& path) {
@@ -137,6 +137,10 @@ List::List(const Document& before, std::string_view name, const std::vector<Head
 
 void List::Add(const Record& record) {
   is_json_ ? Add(record.json()) : form_.Append(record.cells(), output_.text);
+}
+
+void List::Add(const Document& record) {
+  is_json_ ? Add(record.json()) : static_cast<void>(output_.text += record.text());
 }
 
 void List::Add(const Json& record) {

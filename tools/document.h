@@ -11,9 +11,10 @@
 
 #include "absl/status/status.h"
 #include "cfile/statistics.h"
+#include "cfile/status.h"
 #include "cfile/types.h"
-#include "tools/dump/dump.h"
 #include "tools/json.h"
+#include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
 
@@ -114,8 +115,11 @@ class Table {
 // name.
 class Document : public Record {
  public:
-  // `name_cells`: the width of the names in text, in cells of a terminal.
-  explicit Document(const CommonOptions& common, size_t name_cells = 0);
+  // `path`: what the command reads or changes; JSON begins with it. `name_cells`: the width of the
+  // names in text, in cells of a terminal.
+  Document(bool json, const std::string& path, size_t name_cells = 0);
+  // A part of a document, for List: JSON begins without members.
+  explicit Document(bool json) : Record(json), name_cells_(0) {}
 
   // Adds the line "NAME PATH" to text. The constructor has added the path to JSON.
   void AddPath(std::string_view name, const std::string& path);
@@ -123,12 +127,16 @@ class Document : public Record {
   // cut to the width of the output.
   void AddText(std::string_view name, const std::string& text) override;
   void AddTable(std::string_view name, const Table& table);
-  // Adds text that JSON does not have.
+  // Adds text that JSON does not have. AddLine adds a line of it.
   void Append(std::string_view text) {
     if (!is_json()) text_ += text;
   }
+  void AddLine(const auto&... parts) { Append(StrCat(parts..., "\n")); }
   const std::string& text() const { return text_; }
-  void PrintTo(Output& output) const { output.text += is_json() ? json().dump(2) + "\n" : text_; }
+  // `indent`: see Json::dump.
+  void PrintTo(Output& output, int indent = 2) const {
+    output.text += is_json() ? json().dump(indent) + "\n" : text_;
+  }
 
  private:
   void AppendLine(std::string_view name, const std::string& text, bool keep_end);
@@ -141,16 +149,18 @@ class Document : public Record {
 // are the last member of a document: {..., NAME: [RECORD, ...], "error": ...}.
 class List {
  public:
-  // Prints `before`, which the list follows. If there are no headings, text does not have the list.
+  // Prints `before`, which the list follows. `headings`: empty if the records are documents.
   List(const Document& before, std::string_view name, const std::vector<Heading>& headings,
        Output& output);
   void Add(const Record& record);
-  // Adds a record that has no text. Precondition: the document is JSON.
-  void Add(const Json& record);
+  // Adds a record whose text is not a line of a table.
+  void Add(const Document& record);
   // Ends the list. In JSON, an error and the members of `more`, which is an object, follow it.
   void Finish(const absl::Status& status, const Json& more = Json::object());
 
  private:
+  void Add(const Json& record);
+
   const bool is_json_;
   const TextLines form_;
   Output& output_;

@@ -1,0 +1,47 @@
+#include "tools/import/columnar_importer.h"
+
+#include <utility>
+
+#include "cfile/status.h"
+#include "tools/import/column_options.h"
+
+namespace cfile::tools {
+
+absl::StatusOr<ImportResult> ColumnarImporter::Run() {
+  CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable(options_, schema_, sorted_by_)
+                                        : MakeSchema());
+  column_options_ = OptionsOfColumns(options_, schema_, sorted_by_);
+  absl::StatusOr<ImportResult> result = Write();
+  // The rows may have another order. If the error is another one, the second attempt finds it
+  // again.
+  if (!sorted_by_.empty() && absl::IsInvalidArgument(result.status())) result = WriteSorted();
+  if (result.ok()) result->sorted_by = sorted_by_;
+  return result;
+}
+
+absl::Status ColumnarImporter::MakeSchema() {
+  sorted_by_ = options_.sorted_by;
+  CFILE_ASSIGN_OR_RETURN(Schema schema, ReadSchema());
+  CFILE_ASSIGN_OR_RETURN(schema_, ApplyOptions(options_, std::move(schema)));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ImportResult> ColumnarImporter::WriteSorted() {
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewWriter());
+  CFILE_ASSIGN_OR_RETURN(
+      const UnsortedTable copy,
+      UnsortedTable::Create(options_.temporary_directory, schema_, column_options_));
+  CFILE_ASSIGN_OR_RETURN(ImportResult result, WriteCopy(copy));
+  CFILE_ASSIGN_OR_RETURN(result.reordered, copy.AppendSortedTo(writer, options_.input, sorted_by_,
+                                                               options_.memory_bytes, progress_));
+  CFILE_RETURN_IF_ERROR(writer.Finish());
+  result.columns = ColumnsOf(schema_, [&](size_t column) { return writer.totals(column); });
+  // Sorting has encoded all values again.
+  if (result.reordered) {
+    result.recoded_pages += result.copied_pages + result.recompressed_pages;
+    result.copied_pages = result.recompressed_pages = 0;
+  }
+  return result;
+}
+
+}  // namespace cfile::tools

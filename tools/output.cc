@@ -1,0 +1,84 @@
+#include "tools/output.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "tools/progress.h"
+#include "tools/utf8.h"
+
+namespace cfile::tools {
+
+void Output::IgnoreClosedPipe() {
+  std::signal(SIGPIPE, SIG_IGN);
+  ignore_closed_pipe_ = true;
+}
+
+void Output::Flush() {
+  if (text.empty()) return;
+  if (separator_) text.insert(0, *std::exchange(separator_, std::nullopt));
+  if (write_error_ == 0 && std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    write_error_ = errno;
+  }
+  text.clear();
+}
+
+ExitCode Output::Fail(const absl::Status& status) {
+  Flush();
+  std::fflush(stdout);
+  return Report(tool_, status);
+}
+
+ExitCode Output::Finish(const Outcome& outcome) {
+  if (!outcome.status.ok()) {
+    const ExitCode code = Fail(outcome.status);
+    if (absl::IsCancelled(outcome.status)) EndByCaughtSignal();
+    return code;
+  }
+  Flush();
+  if (write_error_ == 0 && std::fflush(stdout) != 0) write_error_ = errno;
+  if (write_error_ == 0 || (ignore_closed_pipe_ && write_error_ == EPIPE)) return outcome.code;
+  if (write_error_ == EPIPE) EndByClosedPipe();
+  if (!std::exchange(error_printed_, true)) {
+    Report(tool_, absl::UnavailableError(absl::StrCat("cannot write to standard output: ",
+                                                      std::strerror(write_error_))));
+  }
+  return outcome.code == kFine ? kIoError : outcome.code;
+}
+
+void EndByClosedPipe() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+}
+
+Json JsonDocument(const std::string& path) {
+  return {{"schema_version", 1}, {"path", JsonBytes(path)}};
+}
+
+Json JsonInteger(uint64_t value) {
+  if (value > uint64_t{1} << 53) return std::to_string(value);
+  return value;
+}
+
+Json JsonBytes(std::string_view bytes) {
+  if (IsUtf8(bytes)) return std::string(bytes);
+  return {{"hex", Hex(bytes)}};
+}
+
+Json JsonPointer(const BlockPointer& pointer) {
+  return {{"offset", JsonInteger(pointer.offset)}, {"size", pointer.size}};
+}
+
+Json JsonError(const absl::Status& status) { return JsonBytes(MessageOf(status)); }
+
+std::string MessageOf(const absl::Status& status) {
+  return WithOptionNames({status.message().data(), status.message().size()});
+}
+
+std::string Plural(uint64_t count, std::string_view noun) {
+  return absl::StrCat(count, " ", std::string(noun), count == 1 ? "" : "s");
+}
+
+}  // namespace cfile::tools
