@@ -101,10 +101,7 @@ class CFILE_EXPORT TableWriter {
 
   // Appends entries to a column with levels; see LevelWriter::Append. A column without levels
   // takes entries, too: its maximum repetition level is 0, and its maximum definition level is 1
-  // if the column is nullable, else 0.
-  // A column without levels takes entries, too. Its maximum repetition level is 0.
-  // Its maximum definition level is 1 if the column is nullable, else 0.
-  // Errors as LevelWriter::Append.
+  // if the column is nullable, else 0. Errors as LevelWriter::Append.
   template <typename T, typename = IfValueType<T>>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);

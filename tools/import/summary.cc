@@ -84,7 +84,7 @@ void AddTitle(const ImportOptions& options, const ImportResult& result, Document
   document.AddLine(result.inferred_schema, Printable(options.output), ": ",
                    Count(result.rows, result.records ? "record" : "row"),
                    options.append ? " added, " : ", ", Count(result.columns.size(), "column"),
-                   order.empty() ? "" : ", sorted by ", absl::StrJoin(order, ","));
+                   order.empty() ? "" : ", sorted by ", absl::StrJoin(order, ", "));
   if (result.reordered) {
     document.AddLine(Printable(options.input), " was not in this order: its rows were sorted");
   }

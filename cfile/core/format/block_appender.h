@@ -52,13 +52,9 @@ class BlockAppender {
       BlockHead head, std::array<std::span<const uint8_t>, kBlockSections> sections,
       const BlockStorage& storage);
 
-  // Stores a copy, with another first ordinal, of a movable block of another file. `head` and
-  // `stored`: the head and the bytes of the block. `from_offset`: the place of these bytes in the
-  // other file, where the body has the same alignment as in the copy.
-  // The copy gets the first ordinal `first_ordinal`.
-  // `head`: the head of the block. `stored`: the bytes of the block.
-  // `from_offset`: the place of these bytes in the other file.
-  // The body gets the same alignment as in the other file.
+  // Stores a copy, with the first ordinal `first_ordinal`, of a movable block of another file.
+  // `head` and `stored`: the head and the bytes of the block. `from_offset`: the place of these
+  // bytes in the other file, where the body has the same alignment as in the copy.
   absl::StatusOr<BlockPointer> AppendMoved(const BlockHead& head, std::span<const uint8_t> stored,
                                            uint64_t from_offset, uint32_t first_ordinal);
 

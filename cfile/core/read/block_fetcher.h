@@ -81,9 +81,6 @@ class BlockFetcher {
   // wanted; if it is empty, all. It may be called for all entries of the leaf that is passed to
   // Prepare. `perhaps`: blocks that may be wanted later. They are read like blocks in order, as
   // long as all blocks turn out to be wanted.
-  // `wants` may be called for all entries of the leaf that is passed to Prepare.
-  // `perhaps`: blocks that are not wanted now, but may be wanted later.
-  // These blocks are read like blocks in order, as long as all blocks turn out to be wanted.
   void Expect(BlockPlan plan, Wants wants, Wants perhaps = nullptr) {
     SetBackward(false);
     plan_ = plan;

@@ -111,8 +111,6 @@ class FileCursor : protected BlockWalk {
   // Opens the block that has row `row`. Precondition: `row` is a row of the file. Needs no search
   // if this block comes just after the current block. Without a positional index, reads all blocks
   // before this block, from the current block on if `row` is not before it.
-  // Without a positional index, reads all blocks before this block.
-  // If `row` is not before the current block, the reading begins at the current block.
   absl::Status OpenBlockOf(uint64_t row);
 
   // Begins to read the block that has row `row`, and the blocks after it, in the background.

@@ -108,14 +108,6 @@ class FileReader {
   // in part several times, the whole block is read instead. Threads that seek the same block share
   // one request; scans, Take and SeekMany, which read several blocks at once, do not. Errors name
   // the file and the block.
-  // With kSeek, puts the block into the cache, unless the block is used directly from the source's
-  // memory. `fetcher` belongs to the cursor, and knows which blocks the cursor will read next.
-  // With kFewRows, may return a block that is in_part. The encoding of such a block has value
-  // places (encodings/value_places.h), and the block has neither nulls nor levels. If a block was
-  // returned in part several times, the whole block is read instead.
-  // Threads that seek the same block share one request.
-  // Threads that scan do not share requests. Take and SeekMany, which read several blocks at once,
-  // do not share requests either. Errors name the file and the block.
   absl::StatusOr<LoadedBlock> LoadDataBlock(const LoadedNode& leaf, uint32_t entry,
                                             BlockAccess access, BlockFetcher& fetcher,
                                             BlockBuffer& buffer);
