@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
+#include "cfile/core/format/data_block.h"
 #include "cfile/core/format/key_codec.h"
 #include "cfile/core/read/block_cursor.h"
 #include "cfile/core/read/file_cursor.h"
@@ -77,16 +78,20 @@ class ConditionRows final : protected FileCursor {
 
   bool has_all_begun() const { return fetcher_.has_all_planned(); }
 
-  // Checks that a block begins at row `row`, as the statistics say. Call it for ascending rows.
-  absl::Status CheckBegin(uint64_t row) {
+  // Checks that the positional index, if there is one, has the block of row `row`, which the scan
+  // skips. Call it for ascending rows. Precondition: the file has statistics of each block.
+  absl::Status CheckSkipped(uint64_t row) {
     if (!file_->info().positional_index_root) return absl::OkStatus();
-    if (!skipped_.valid()) CFILE_RETURN_IF_ERROR(skipped_.SeekToOrdinal(row));
+    const PredicateJudge& judge = *judges_[0];
+    const uint64_t first = judge.BlockBegin(row);
+    if (!skipped_.valid()) CFILE_RETURN_IF_ERROR(skipped_.SeekToOrdinal(first));
     CFILE_RETURN_IF_ERROR(CheckFound(skipped_));
     const auto begin = [this] { return skipped_.leaf().ordinal(skipped_.entry()); };
-    while (begin() < row && !skipped_.at_last()) CFILE_RETURN_IF_ERROR(skipped_.Next());
-    if (begin() == row) return absl::OkStatus();
-    return internal::InBlock(judges_[0]->StatisticsOf(begin()).status(), name(),
-                             skipped_.pointer());
+    while (begin() < first) CFILE_RETURN_IF_ERROR(GoToNext(skipped_, first));
+    CFILE_RETURN_IF_ERROR(
+        internal::InBlock(CheckFirstOrdinal(first, begin()), name(), skipped_.pointer()));
+    const bool is_last = judge.BlockOf(row) == judge.BlockOf(num_rows() - 1);
+    return is_last ? CheckLast(skipped_) : absl::OkStatus();
   }
   // kDataLoss: the index has blocks after the open block, which has the file's last row.
   absl::Status CheckEnd() const {
@@ -209,7 +214,7 @@ class ConditionRows final : protected FileCursor {
   absl::InlinedVector<const PredicateJudge*, 2> judges_;
   OrdinalRange expected_;   // blocks with these rows are read in advance
   bool reads_all_ = false;  // see Expect
-  IndexWalk skipped_{file_.get(), IndexKind::kPositional};  // at the last row of CheckBegin
+  IndexWalk skipped_{file_.get(), IndexKind::kPositional};  // at the last block of CheckSkipped
   bool compares_ = true;  // false: Compare always returns false for the open block
   // The rows that were decoded last, and the batch that has these rows.
   OrdinalRange decoded_;

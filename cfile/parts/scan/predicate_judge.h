@@ -65,6 +65,8 @@ class PredicateJudge {
     return static_cast<size_t>(std::upper_bound(block_begins_.begin(), block_begins_.end(), row) -
                                block_begins_.begin() - 1);
   }
+  // The first row of the block with row `row`. Precondition: has_blocks().
+  uint64_t BlockBegin(uint64_t row) const { return block_begins_[BlockOf(row)]; }
   // The number of blocks with rows of `rows`; 0 without statistics of blocks.
   uint64_t CountBlocks(const OrdinalRange& rows) const {
     if (!has_blocks() || rows.begin >= rows.end) return 0;

@@ -44,18 +44,20 @@ absl::StatusOr<AnyScanBatch> ValueScan::Next() {
   while (left_.size() > 0) {
     if (left_.begin >= judged_.rows.end) judged_ = filter_.judge().Judge(left_.begin);
     if (judged_.verdict == Verdict::kNone) {
-      CFILE_RETURN_IF_ERROR(rows.CheckBegin(judged_.rows.begin));
+      CFILE_RETURN_IF_ERROR(rows.CheckSkipped(left_.begin));
       ++counters_.blocks_skipped_by_statistics;
       left_.begin = std::min(judged_.rows.end, left_.end);
       continue;
     }
-    CFILE_ASSIGN_OR_RETURN(const bool opened, rows.Enter(left_.begin));
+    CFILE_RETURN_IF_ERROR(rows.Enter(left_.begin).status());
     const ValueMatcher& matcher = filter_.judge().matcher();
     const bool all_match = judged_.verdict == Verdict::kAll;
     const bool by_codes = !all_match && matcher.comparing() && !rows.DictionaryValues().empty();
-    counters_.blocks_read += opened;
-    counters_.blocks_all_match += opened && all_match;
-    counters_.blocks_by_codes += opened && by_codes;
+    const bool is_new = left_.begin >= counted_end_;
+    counted_end_ = rows.end();
+    counters_.blocks_read += is_new;
+    counters_.blocks_all_match += is_new && all_match;
+    counters_.blocks_by_codes += is_new && by_codes;
     auto batch = MatchRows(std::min({rows.end(), left_.end, judged_.rows.end}) - left_.begin,
                            all_match, by_codes);
     if (!batch.ok()) return rows.Failed(batch.status());

@@ -49,6 +49,7 @@ class ValueScan {
   OrdinalRange left_;  // the rows that were not examined yet
   JudgedRows judged_;  // the verdict for the first of these rows
   ScanCounters counters_;
+  uint64_t counted_end_ = 0;  // the row after the block that was counted last
   uint8_t bits_[RowFilter::kMaxRows / 8];
   uint64_t ordinals_[RowFilter::kMaxRows];
   RawBuffer values_;
