@@ -152,7 +152,7 @@ def takes_columns(name, item):
 def with_names(name, script, column=COLUMN):
     """A part of a script that searches the names of columns."""
     first, is_text = PLACES[name]
-    header = f"sed -nE '{HEADER}' \"$each\" 2>/dev/null" if is_text else "true"
+    header = f"[ -f \"$each\" ] && sed -nE '{HEADER}' \"$each\" 2>/dev/null" if is_text else "true"  # no pipe, no terminal
     for mark, text in {"@TOOL@": name.replace("-", "_"), "@COLUMN@": column, "@HEADER@": header, "@FIRST@": str(first),
                        "@NEXT@": str(first + 1)}.items():
         script = script.replace(mark, text)

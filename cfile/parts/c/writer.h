@@ -14,8 +14,7 @@
 
 namespace cfile::internal {
 
-// Writes a file or a part. Each function stands behind the cfile_writer_... function of the same
-// name.
+// Writes a file or a part. Each function implements the cfile_writer_... function of the same name.
 class AnyWriter {
  public:
   virtual ~AnyWriter() = default;
