@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cfile/core/io/named_status.h"
+#include "cfile/parts/parquet/parquet_type.h"
 #include "cfile/parts/table/manifest/common_type.h"
 #include "cfile/status.h"
 #include "encodings/core/status.h"
