@@ -83,11 +83,12 @@ def environment_of(prefix):
 
 # install
 
-def check_headers(prefix, compiler, flags):
+def check_headers(build, prefix, flags):
     """Each header compiles alone, and headers of encodings/ are installed if and only if a public header needs them."""
     root = next((prefix / "include").iterdir())
     installed = {path.relative_to(root).as_posix() for path in root.rglob("*.h")}
-    needed, left = set(), [name for name in installed if name.startswith("cfile/")] + ["encodings/parquet.h"]
+    parquet = {"encodings/parquet.h"} if build.cache.get("CFILE_ENCODINGS") != "kudu" else set()
+    needed, left = set(), [name for name in installed if name.startswith("cfile/")] + list(parquet)
     expect(len(left) > 10 and not any("internal" in name for name in installed), f"installed headers: {sorted(installed)}")
     while left:
         name = left.pop()
@@ -103,9 +104,9 @@ def check_headers(prefix, compiler, flags):
         run(*command, f"-std={standard}", "-fsyntax-only", *WARNINGS, *flags, "-x", language, "-",
             input="".join(f'#include "{name}"\n' for name in names), cwd=prefix)  # not in ROOT, which has the same headers
     others = installed_compilers()
-    compilers = [compiler, *filter(None, others.values())]
+    compilers = [build.compiler(), *filter(None, others.values())]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        work = [(compiler, "c++20", [name]) for name in installed]
+        work = [(build.compiler(), "c++20", [name]) for name in installed]
         work += [(command, standard, sorted(installed)) for command in compilers for standard in STANDARDS]
         work += [(command, "c99", sorted({"cfile/c.h", "cfile/arrow_c_data.h"} & installed))
                  for command in (["cc"], *compilers[1:]) if "-stdlib=libc++" not in command]
@@ -400,7 +401,7 @@ def install(build, work, jobs):
     expect(not missing, "libcfile.so does not export:\n" + "\n".join(missing[:20]))
     if build.has_tables():
         check_templates(prefix, library)
-    check_headers(prefix, build.compiler(), include)
+    check_headers(build, prefix, include)
     if build.on("CFILE_BUILD_TOOLS"):
         check_tools(prefix, work)
         check_pages(prefix)
