@@ -215,6 +215,11 @@ class CFILE_EXPORT TableReader {
   // stay when this column is dropped or moved. Errors as OpenColumn.
   absl::StatusOr<std::vector<std::pair<std::string, std::string>>> metadata() const;
 
+  // Returns the value of ARROW:schema in metadata(), for RestoreArrowTypes (cfile/arrow_types.h).
+  // Returns "" if there is none, or if an earlier version has written the first part. A table
+  // without ARROW:schema needs no read for the answer.
+  absl::StatusOr<std::string> arrow_schema() const;
+
   // Returns what was read from all files of the table since the table was opened.
   // Files that are closed again are included. Reads of table.cft and its chunks do not count.
   ReaderCounters counters() const;

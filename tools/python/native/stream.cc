@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/arrow_types.h"
 #include "cfile/status.h"
 
 namespace cfile_python {
@@ -173,8 +174,9 @@ class ExportedStream::State : public CheckedStream {
   using CheckedStream::CheckedStream;
 };
 
-ExportedStream::ExportedStream(ArrowArrayStream* stream, std::string name)
-    : state_(std::make_shared<State>(stream, std::move(name))) {
+ExportedStream::ExportedStream(ArrowArrayStream* stream, std::string name, std::string arrow_schema)
+    : state_(std::make_shared<State>(stream, std::move(name))),
+      arrow_schema_(std::move(arrow_schema)) {
   stream->release = nullptr;
 }
 
@@ -277,10 +279,14 @@ void AddStreams(nb::module_& module) {
   nb::class_<ExportedStream>(module, "Stream")
       .def(
           "__init__",
-          [](ExportedStream* stream, const nb::object& data) {
-            new (stream) ExportedStream(&StreamOf(data, "data")->value, "data");
+          [](ExportedStream* stream, const nb::object& data,
+             const std::optional<std::string>& described) {
+            const auto storable = StreamOf(data, "data");
+            std::string text = ValueOf(cfile::StoreArrowTypes(described, &storable->value));
+            new (stream) ExportedStream(&storable->value, "data", std::move(text));
           },
-          nb::arg("data"))
+          nb::arg("data"), nb::arg("described") = nb::none())
+      .def_prop_ro("arrow_schema", &ExportedStream::arrow_schema)
       .def("__arrow_c_schema__", &ExportedStream::SchemaCapsule)
       .def(
           "__arrow_c_stream__",

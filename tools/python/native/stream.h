@@ -29,7 +29,10 @@ struct Released {
 class ExportedStream {
  public:
   // Takes over `stream`, whose release becomes null. `name`: of the file or table, for errors.
-  ExportedStream(ArrowArrayStream* stream, std::string name);
+  // `arrow_schema`: see cfile/arrow_types.h.
+  ExportedStream(ArrowArrayStream* stream, std::string name, std::string arrow_schema = "");
+
+  const std::string& arrow_schema() const { return arrow_schema_; }
 
   // Returns a capsule with the stream. ValueError: the function was called before.
   nb::object Capsule();
@@ -41,6 +44,7 @@ class ExportedStream {
  private:
   class State;
   std::shared_ptr<State> state_;  // shared with the capsule's stream
+  const std::string arrow_schema_;
   bool consumed_ = false;
 };
 
