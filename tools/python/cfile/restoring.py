@@ -235,12 +235,17 @@ def to_polars(data: Any, text: str) -> Any:
         column = data if isinstance(data, polars.Series) else data.get_column(name) if name in data.columns else None
         if column is None or (column is data and name != column.name):
             continue
-        dtype = column.dtype
-        for _ in of if kind == "Array" else ():
-            dtype = getattr(dtype, "inner", None)
-        dtype = polars.Array(dtype, tuple(of)) if kind == "Array" else polars.Enum(of) if kind == "Enum" else polars.Categorical()
-        with suppress(polars.exceptions.PolarsError, TypeError):
-            column = column.cast(dtype)
+        with suppress(polars.exceptions.PolarsError, AttributeError):
+            if kind != "Array":
+                column = column.cast(polars.Enum(of) if kind == "Enum" else polars.Categorical())
+            for depth in range(len(of) if kind == "Array" else 0, 0, -1):  # the innermost lists first
+                dtype = column.dtype
+                for _ in range(depth):
+                    dtype = dtype.inner
+                dtype = polars.Array(dtype, of[depth - 1])
+                for _ in range(depth - 1):
+                    dtype = polars.List(dtype)
+                column = column.cast(dtype)
         data = column if isinstance(data, polars.Series) else data.with_columns(column)
     return data
 

@@ -91,7 +91,7 @@ class Table(OpenRows):
         return self._all()._metadata()
 
     def __getitem__(self, key: str | int | slice | Sequence[int]) -> Any:
-        """table["name"] is a Column, table[5] a dict; table[2:10], table[[5, 1]] and table[mask] are Rows, see take.
+        """table["name"] is a Column (of a struct: Rows), table[5] a dict; table[2:10], table[[5, 1]] and table[mask] are Rows, see take.
 
         KeyError: there is no such column. TypeError: `key` is something else, for example a float.
         """

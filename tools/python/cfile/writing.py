@@ -15,7 +15,7 @@ from .rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from . import sorting
@@ -45,7 +45,16 @@ def _is_of(data: Any, package: str) -> bool:
     return any(base.__module__.partition(".")[0] == package for base in type(data).__mro__)
 
 
-def _arrow_data(data: Any) -> Any:
+def _watched(batches: Iterable[Any], raised: list[BaseException]) -> Iterator[Any]:
+    """Keeps the exception of a generator. A stream would make a text of it."""
+    try:
+        yield from batches
+    except BaseException as error:
+        raised.append(error)
+        raise
+
+
+def _arrow_data(data: Any, raised: list[BaseException]) -> Any:
     """Returns what has an Arrow stream for data that needs a call before it has one; all other data as they are."""
     if _is_of(data, "polars") and hasattr(data, "collect"):
         return data.collect(engine="streaming")  # a LazyFrame
@@ -54,25 +63,29 @@ def _arrow_data(data: Any) -> Any:
     if _is_of(data, "pyarrow") and hasattr(data, "scanner"):
         data = data.scanner()  # a Dataset
     if _is_of(data, "pyarrow") and hasattr(data, "to_reader") and not hasattr(data, "__arrow_c_stream__"):
-        return data.to_reader()  # a Scanner
+        data = data.to_reader()  # a Scanner
+    if _is_of(data, "pyarrow") and hasattr(data, "read_next_batch"):
+        return need("pyarrow", "writing batches").RecordBatchReader.from_batches(data.schema, _watched(data, raised))
     if isinstance(data, (list, tuple, Iterator)) and not hasattr(data, "__arrow_c_stream__"):
         batches = iter(data)
         first: Any = next(batches, None)
         if hasattr(first, "schema"):
-            return need("pyarrow", "writing batches").RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
+            return need("pyarrow", "writing batches").RecordBatchReader.from_batches(
+                first.schema, _watched(itertools.chain([first], batches), raised))
     return data
 
 
 class Data:
     """What is written: a stream, its type, and what restoring.py keeps of it.
 
-    with Data(data) as source: if rows of this package could not be read, the block raises that error, and not the one that the writer
-    makes of it. fields: see restoring.storable. described: ARROW:schema of the table that gets the rows; None if it is new.
+    with Data(data) as source: if rows of this package could not be read, or a generator has raised an exception, the block raises that
+    error, and not the one that the writer makes of it. fields: see restoring.storable. described: ARROW:schema of the table that gets the rows; None if it is new.
     """
 
     def __init__(self, data: Any, fields: Collection[str] | None = None, described: str | None = None) -> None:
         self.metadata: dict[str, str] = {}
-        data = _arrow_data(data)
+        self._raised: list[BaseException] = []
+        data = _arrow_data(data, self._raised)
         if _is_of(data, "pandas"):
             data = self._of_pandas(data)
         elif _is_of(data, "polars"):
@@ -99,6 +112,8 @@ class Data:
         return self
 
     def __exit__(self, *error: object) -> None:
+        if self._raised and error[0] is not None:
+            raise self._raised[0]
         if self._own is not None and error[0] is not None:
             self._own.raise_error()
 

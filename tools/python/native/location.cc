@@ -59,7 +59,7 @@ constexpr StorageOption kStorageOptions[] = {
 Options HttpOptionsOf(const nb::dict& given) {
   Options options{.interrupted = [] {
     const absl::Status status = TakeInterrupt();
-    return status.ok() ? RunSignalHandlersInAdvance("a request") : status;
+    return status.ok() ? RunSignalHandlers("a request") : status;
   }};
   for (const auto [key, value] : given) {
     const auto name = nb::cast<std::string>(nb::str(key));

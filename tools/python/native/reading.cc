@@ -148,10 +148,8 @@ uint64_t Count(const Opened& opened, const nb::object& where, uint64_t begin,
     uint64_t rows = 0;
     for (const auto& batch : scan->Batches()) {
       if (!batch.ok()) return batch.status();
-      if (absl::Status status = RunSignalHandlers(opened.name()); !status.ok()) return status;
       rows += batch->num_rows();
     }
-    if (absl::Status status = TakeInterrupt(); !status.ok()) return status;
     return rows;
   });
 }
@@ -324,10 +322,9 @@ void AddReading(nb::module_& module) {
            [](const Opened& opened, const std::string& column) {
              return HasIndex(opened, opened.Position(column));
            })
-      .def_prop_ro("arrow_schema",
-                   [](const Opened& opened) {
-                     return WithoutLock([&] { return opened.arrow_schema(); });
-                   })
+      .def_prop_ro(
+          "arrow_schema",
+          [](const Opened& opened) { return WithoutLock([&] { return opened.arrow_schema(); }); })
       .def("split", &Split, arg("max_ranges"), arg("columns") = nb::none(),
            arg("where") = nb::none())
       .def("parts", &Parts)

@@ -48,7 +48,8 @@ absl::StatusCode CodeOf(int error) {
 class Unlocked {
  public:
   explicit Unlocked(const std::string& name) : state_(PyGILState_Ensure()) {
-    if (PyErr_CheckSignals() != 0) status_ = StatusOfPythonError(name);
+    status_ = TakeInterrupt();
+    if (status_.ok()) status_ = RunSignalHandlers(name);
     if (state_ == PyGILState_LOCKED) {
       thread_ = PyEval_SaveThread();
     } else {
