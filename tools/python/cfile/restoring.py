@@ -50,7 +50,7 @@ def storable(table: Any, fields: Collection[str] | None) -> tuple[Any, dict[str,
         column = table.column(position)
         if arrow.types.is_dictionary(field.type):
             is_changed = True
-            if column.num_chunks:
+            if column.num_chunks and not arrow.types.is_null(field.type.value_type):
                 values = column.unify_dictionaries().chunk(0).dictionary
                 is_text = arrow.types.is_string(values.type) or arrow.types.is_large_string(values.type)
                 if isinstance(values.type, arrow.BaseExtensionType):  # pyarrow cannot read the schema of such a dictionary

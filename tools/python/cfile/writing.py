@@ -79,7 +79,8 @@ class Data:
     """What is written: a stream, its type, and what restoring.py keeps of it.
 
     with Data(data) as source: if rows of this package could not be read, or a generator has raised an exception, the block raises that
-    error, and not the one that the writer makes of it. fields: see restoring.storable. described: ARROW:schema of the table that gets the rows; None if it is new.
+    error, and not the one that the writer makes of it. fields: see restoring.storable. described: ARROW:schema of the table that gets
+    the rows; None if it is new.
     """
 
     def __init__(self, data: Any, fields: Collection[str] | None = None, described: str | None = None) -> None:
