@@ -215,7 +215,7 @@ class CFILE_EXPORT TableReader {
   // stay when this column is dropped or moved. Errors as OpenColumn.
   absl::StatusOr<std::vector<std::pair<std::string, std::string>>> metadata() const;
 
-  // Returns the value of ARROW:schema in metadata(), for RestoreArrowTypes (cfile/arrow_types.h).
+  // Returns the value of ARROW:schema in metadata(), for RestoreArrowTypes (cfile/arrow_import.h).
   // Returns "" if there is none, or if an earlier version has written the first part. A table
   // without ARROW:schema needs no read for the answer.
   absl::StatusOr<std::string> arrow_schema() const;

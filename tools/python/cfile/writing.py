@@ -79,13 +79,14 @@ class Data:
     """What is written: a stream, its type, and what restoring.py keeps of it.
 
     with Data(data) as source: if rows of this package could not be read, or a generator has raised an exception, the block raises that
-    error, and not the one that the writer makes of it. fields: see restoring.storable. described: ARROW:schema of the table that gets
-    the rows; None if it is new.
+    error, and not the one that the writer makes of it. The error of a RecordBatchReader has it as its cause. fields: see
+    restoring.storable. described: ARROW:schema of the table that gets the rows; None if it is new.
     """
 
     def __init__(self, data: Any, fields: Collection[str] | None = None, described: str | None = None) -> None:
         self.metadata: dict[str, str] = {}
         self._raised: list[BaseException] = []
+        self._is_stream = hasattr(data, "__arrow_c_stream__")
         data = _arrow_data(data, self._raised)
         if _is_of(data, "pandas"):
             data = self._of_pandas(data)
@@ -113,8 +114,10 @@ class Data:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._raised and error[0] is not None:
-            raise self._raised[0]
+        if self._raised and isinstance(error[1], BaseException):
+            if not self._is_stream or not isinstance(self._raised[0], Exception):
+                raise self._raised[0]
+            error[1].__cause__ = self._raised[0]
         if self._own is not None and error[0] is not None:
             self._own.raise_error()
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "cfile/arrow_types.h"
+#include "cfile/arrow_import.h"
 #include "cfile/statistics.h"
 #include "tools/python/native/errors.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cfile/arrow_types.h"
+#include "cfile/arrow_import.h"
 #include "cfile/status.h"
 
 namespace cfile_python {

@@ -29,7 +29,7 @@ struct Released {
 class ExportedStream {
  public:
   // Takes over `stream`, whose release becomes null. `name`: of the file or table, for errors.
-  // `arrow_schema`: see cfile/arrow_types.h.
+  // `arrow_schema`: see cfile/arrow_import.h.
   ExportedStream(ArrowArrayStream* stream, std::string name, std::string arrow_schema = "");
 
   const std::string& arrow_schema() const { return arrow_schema_; }

@@ -1,5 +1,5 @@
 // Streams between the types of columns and other types of Arrow.
-#include "cfile/arrow_types.h"
+#include "cfile/arrow_import.h"
 
 #include <algorithm>
 #include <bit>
@@ -364,8 +364,8 @@ void Replace(ArrowField type, std::vector<Change> changes, ArrowArrayStream* str
       std::make_unique<OtherTypes>(std::move(inner), std::move(type), std::move(changes)), stream);
 }
 
-// Gives a field its described type. Returns what changes in its arrays. The arrays of a field inside
-// of another one (`top` is false) stay as they are.
+// Gives a field its described type. Returns what changes in its arrays. The arrays of a field
+// inside of another one (`top` is false) stay as they are.
 Change Restore(const ArrowField& described, bool is_null, ArrowField& field, bool top = true) {
   const ArrowField& values = ValuesOf(described);
   Change change = Change::kNone;
