@@ -201,3 +201,39 @@ def test_conditions_and_order(stored):
         assert found["h"].to_pylist() == [None, -1.0, 3.5] and found.schema.types == table.schema.types
     with pytest.raises(TypeError):
         stored(table, name="t").scan(col("d") > datetime.timedelta(0))
+
+
+CATEGORIES = {
+    "cut": pandas.cut([1, 5, 9, numpy.nan], [0, 4, 10]),
+    "periods": pandas.Categorical(pandas.period_range("2024-01", periods=2, freq="M"), ordered=True),
+    "empty": pandas.Categorical([]),
+    "nulls": pandas.Categorical([None, None]),
+    "durations": pandas.Categorical(pandas.to_timedelta([1, 2, 1], unit="s")),
+}
+
+
+@pytest.mark.parametrize("name", CATEGORIES)
+def test_categories(stored, name):
+    frame = pandas.DataFrame({"c": CATEGORIES[name]})
+    pandas.testing.assert_frame_equal(stored(frame).to_pandas(), frame)
+
+
+def test_types_of_polars(stored):
+    frame = polars.DataFrame({"e": polars.Series(["a", "b", None], dtype=polars.Enum(["b", "unused", "a"])),
+                              "c": polars.Series(["x", None, "y"], dtype=polars.Categorical),
+                              "a": polars.Series([[1, 2], None, [3, None]], dtype=polars.Array(polars.Int64, 2)),
+                              "m": polars.Series([[[1], [2]], None, [[3], None]], dtype=polars.Array(polars.Array(polars.Int8, 1), 2))})
+    table = stored(frame)
+    polars.testing.assert_frame_equal(table.to_polars(), frame)
+    polars.testing.assert_frame_equal(table.scan(columns=["a"]).to_polars(), frame.select("a"))
+    lazy = cfile.scan_polars(table._opened.name)
+    polars.testing.assert_frame_equal(lazy.collect(), frame)
+    for test in (polars.col("e") > "b", polars.col("e") == "a", polars.col("c").is_in(["x"])):
+        polars.testing.assert_frame_equal(lazy.filter(test).collect(), frame.filter(test))
+    with pytest.raises(cfile.UnsupportedError, match="column o"):
+        stored(polars.DataFrame({"o": polars.Series([object()], dtype=polars.Object)}), name="o")
+
+
+def test_null_structs_of_an_array_are_refused(tmp):
+    with pytest.raises(cfile.ArgumentError, match="null"):
+        cfile.write(tmp / "t", pa.array([{"x": 1}, None]))
