@@ -50,6 +50,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -130,16 +132,17 @@ CFILE_EXPORT absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* 
 //   metadata of fields and of the schema          the same, without the key "pandas"
 //
 // A text says what the columns were: the value of the key ARROW:schema in the metadata of the
-// table, as in Parquet files. Metadata with keys that begin with "cfile." are not kept.
+// table, as in Parquet files. The pairs of the schema are also metadata of the table. Metadata with
+// keys that begin with "cfile." are not kept.
 //
-//   CFILE_ASSIGN_OR_RETURN(std::string text, cfile::StoreArrowTypes(std::nullopt, &stream));
-//   ...                                                          // ImportArrowSchema, AppendArrow
-//   if (!text.empty()) options.metadata.emplace_back("ARROW:schema", text);  // of the first column
-//   ...
+//   CFILE_ASSIGN_OR_RETURN(options.metadata, cfile::StoreArrowTypes(std::nullopt, &stream));
+//   ...       // ImportArrowSchema and AppendArrow with these options for the first column
+//   CFILE_ASSIGN_OR_RETURN(const std::string text, table.arrow_schema());
 //   CFILE_RETURN_IF_ERROR(cfile::RestoreArrowTypes(text, is_null, &exported_stream));
 
 // Replaces *stream by a stream whose types columns have. The new stream owns the earlier one.
-// Returns the value of ARROW:schema. Returns "" if all types and metadata come back without it.
+// Returns the metadata for the table: the pairs of the schema that are text, and ARROW:schema.
+// Returns none if all types and metadata come back without them.
 //
 // `described`: for rows that go to a table that exists, its ARROW:schema, or "" if it has none.
 // Then durations and float16 must have the type that the table has.
@@ -150,7 +153,7 @@ CFILE_EXPORT absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* 
 // kUnimplemented: the storage of an extension type would come back as another type, for example if
 // it is a dictionary. kInvalidArgument: the schema is malformed, or a type differs from that of the
 // table. Both errors name the field. The error of the stream. After an error *stream is unchanged.
-CFILE_EXPORT absl::StatusOr<std::string> StoreArrowTypes(
+CFILE_EXPORT absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes(
     const std::optional<std::string>& described, ArrowArrayStream* stream);
 
 // Replaces *stream, an exported stream, by a stream with the types that `arrow_schema` describes.

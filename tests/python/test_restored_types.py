@@ -146,7 +146,9 @@ def test_metadata(stored):
     fields = [pa.field("a", pa.int32(), metadata={"unit": "m"}), pa.field("s", pa.struct([pa.field("x", pa.int8(), metadata={"k": "v"})]))]
     table = pa.table([pa.array([1]), pa.array([{"x": 1}], fields[1].type)], pa.schema(fields, {"owner": "me", "é": "ü"}))
     for what, source in (("table", table), ("reader", pa.RecordBatchReader.from_stream(table))):
-        schema = stored(source, name=what).to_arrow().schema
+        written = stored(source, name=what)
+        schema = written.to_arrow().schema
+        assert written.info["metadata"]["owner"] == "me"
         assert {b"owner": b"me", "é".encode(): "ü".encode()}.items() <= schema.metadata.items()
         assert schema.field("a").metadata[b"unit"] == b"m" and schema.field("s").type.field("x").metadata[b"k"] == b"v"
 

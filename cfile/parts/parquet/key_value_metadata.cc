@@ -76,7 +76,6 @@ ArrowFields FieldsForExport(const Schema& schema, const ParquetOfSchema& parquet
         result.changed.insert(field.name);
       }
     }
-    needed |= !kept->metadata.empty();
   }
   if (needed) result.root = *std::move(own);
   return result;
@@ -174,10 +173,6 @@ void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint6
   // Arrow C++ takes the pairs from the schema of Arrow. It ignores the pairs of the file.
   std::copy_if(others.begin(), others.end(), std::back_inserter(arrow.root->metadata), is_text);
   arrow.root->metadata.insert(arrow.root->metadata.end(), pairs.begin(), pairs.end());
-  for (const auto& pair : kept ? kept->metadata : MetadataPairs()) {
-    MetadataPairs& all = arrow.root->metadata;
-    if (pair.first != kPandas && Find(all, pair.first) == all.end()) all.push_back(pair);
-  }
   const auto is_known = [&](const auto& pair) {
     const MetadataPairs& all = arrow.root->metadata;
     return std::find(all.begin(), all.end(), pair) != all.end();

@@ -49,7 +49,7 @@ class ObjectFiles(Protocol):
 
 class Stream:
     """Record batches, or arrays. An ArrowArrayStream behind it; can be consumed once."""
-    arrow_schema: str  # what a table must keep as ARROW:schema, see cfile/arrow_import.h; "" if nothing
+    metadata: list[tuple[str, str]]  # what a table must keep, see StoreArrowTypes
     def __init__(self, data: object, described: str | None = None) -> None:
         """Takes the stream of an object with __arrow_c_stream__, in types that columns have. described: see StoreArrowTypes."""
     def __arrow_c_schema__(self) -> object: ...

@@ -105,8 +105,7 @@ class Data:
             self.metadata = restoring.kept(data._metadata())
             data = self._own = data._stream()
         self.stream = self.type = _native.Stream(data, described)
-        if self.stream.arrow_schema:
-            self.metadata.setdefault("ARROW:schema", self.stream.arrow_schema)
+        self.metadata = {**dict(self.stream.metadata), **self.metadata}
         # The names of the columns; None if the data is one array.
         self.fields = _native.fields_of(self.type)
 

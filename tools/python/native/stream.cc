@@ -175,9 +175,8 @@ class ExportedStream::State : public CheckedStream {
   using CheckedStream::CheckedStream;
 };
 
-ExportedStream::ExportedStream(ArrowArrayStream* stream, std::string name, std::string arrow_schema)
-    : state_(std::make_shared<State>(stream, std::move(name))),
-      arrow_schema_(std::move(arrow_schema)) {
+ExportedStream::ExportedStream(ArrowArrayStream* stream, std::string name, Pairs metadata)
+    : state_(std::make_shared<State>(stream, std::move(name))), metadata_(std::move(metadata)) {
   stream->release = nullptr;
 }
 
@@ -283,11 +282,11 @@ void AddStreams(nb::module_& module) {
           [](ExportedStream* stream, const nb::object& data,
              const std::optional<std::string>& described) {
             const auto storable = StreamOf(data, "data");
-            std::string text = ValueOf(cfile::StoreArrowTypes(described, &storable->value));
-            new (stream) ExportedStream(&storable->value, "data", std::move(text));
+            auto pairs = ValueOf(cfile::StoreArrowTypes(described, &storable->value));
+            new (stream) ExportedStream(&storable->value, "data", std::move(pairs));
           },
           nb::arg("data"), nb::arg("described") = nb::none())
-      .def_prop_ro("arrow_schema", &ExportedStream::arrow_schema)
+      .def_prop_ro("metadata", &ExportedStream::metadata)
       .def("__arrow_c_schema__", &ExportedStream::SchemaCapsule)
       .def(
           "__arrow_c_stream__",

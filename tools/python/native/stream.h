@@ -28,11 +28,13 @@ struct Released {
 // interpreter lock is released, and before each batch the handlers of signals run.
 class ExportedStream {
  public:
-  // Takes over `stream`, whose release becomes null. `name`: of the file or table, for errors.
-  // `arrow_schema`: see cfile/arrow_import.h.
-  ExportedStream(ArrowArrayStream* stream, std::string name, std::string arrow_schema = "");
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-  const std::string& arrow_schema() const { return arrow_schema_; }
+  // Takes over `stream`, whose release becomes null. `name`: of the file or table, for errors.
+  // `metadata`: see StoreArrowTypes.
+  ExportedStream(ArrowArrayStream* stream, std::string name, Pairs metadata = {});
+
+  const Pairs& metadata() const { return metadata_; }
 
   // Returns a capsule with the stream. ValueError: the function was called before.
   nb::object Capsule();
@@ -44,7 +46,7 @@ class ExportedStream {
  private:
   class State;
   std::shared_ptr<State> state_;  // shared with the capsule's stream
-  const std::string arrow_schema_;
+  const Pairs metadata_;
   bool consumed_ = false;
 };
 

@@ -13,6 +13,7 @@
 
 #include "cfile/core/format/metadata_keys.h"
 #include "cfile/parts/arrow/c_data.h"
+#include "cfile/parts/arrow/field_tree.h"
 #include "cfile/parts/arrow/import_array.h"
 #include "cfile/parts/arrow/import_type.h"
 #include "cfile/parts/arrow/schema/schema_text.h"
@@ -401,8 +402,8 @@ Change Restore(const ArrowField& described, bool is_null, ArrowField& field, boo
 }  // namespace
 }  // namespace internal
 
-absl::StatusOr<std::string> StoreArrowTypes(const std::optional<std::string>& described,
-                                            ArrowArrayStream* stream) {
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes(
+    const std::optional<std::string>& described, ArrowArrayStream* stream) {
   using namespace internal;
   CFILE_ASSIGN_OR_RETURN(ArrowField type, TypeOf(stream));
   ArrowField kept = type;
@@ -434,7 +435,12 @@ absl::StatusOr<std::string> StoreArrowTypes(const std::optional<std::string>& de
   }
   std::erase_if(kept.metadata, [](const auto& pair) { return pair.first == "pandas"; });
   is_kept |= KeepMetadata(kept);
-  if (!is_changed && !is_kept) return "";
+  MetadataPairs pairs;
+  if (!is_changed && !is_kept) return pairs;
+  for (const auto& pair : kept.metadata) {
+    if (IsUtf8(pair.first) && IsUtf8(pair.second) && pair.first != kArrowSchema)
+      pairs.push_back(pair);
+  }
   if (kept.format != "+s") {
     kept.name = "value";  // the name of the column of a file
     kept = {.format = "+s", .children = {std::move(kept)}};
@@ -443,7 +449,8 @@ absl::StatusOr<std::string> StoreArrowTypes(const std::optional<std::string>& de
   if (text.empty())
     return absl::UnimplementedError("a type beside other types that no column has is not known");
   if (is_changed) Replace(std::move(type), std::move(changes), stream);
-  return text;
+  pairs.emplace_back(kArrowSchema, std::move(text));
+  return pairs;
 }
 
 absl::Status RestoreArrowTypes(std::string_view arrow_schema,
