@@ -4,7 +4,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+
+#include "absl/status/status.h"
 
 namespace cfile {
 
@@ -53,6 +56,9 @@ struct HttpOptions {
   // A file with the certificates of trusted authorities (PEM). If it is empty, the file is
   // SSL_CERT_FILE of the environment, or the file of the system.
   std::string certificate_file;
+  // If it is set, threads that wait for a server call it about five times a second, for example to
+  // let a user end the program. If it returns an error, the call of the library returns the error.
+  std::function<absl::Status()> interrupted;
   S3Options s3;
 };
 

@@ -198,6 +198,11 @@ class CFILE_EXPORT TableReader {
   // stay when this column is dropped or moved.
   absl::StatusOr<std::vector<std::pair<std::string, std::string>>> metadata() const;
 
+  // Returns the value of ARROW:schema in metadata(), for RestoreArrowTypes (cfile/arrow_import.h).
+  // Returns "" if there is none, or if an earlier version has written the first part. A table
+  // without ARROW:schema needs no read for the answer.
+  absl::StatusOr<std::string> arrow_schema() const;
+
   // What was read from all files of the table since it was opened, files that are closed again
   // included. Reads of table.cft and its chunks do not count.
   ReaderCounters counters() const;

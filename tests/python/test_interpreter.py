@@ -1,4 +1,6 @@
 """The interpreter lock, signals, exceptions, files that change, and imports."""
+import errno
+import http.server
 import os
 import pathlib
 import pickle
@@ -224,3 +226,61 @@ def test_an_error_of_the_written_stream_keeps_its_text(tmp):
     with pytest.raises(Exception, match="odd text") as raised:
         cfile.write(tmp / "t", Failing(Odd("odd text")))
     assert isinstance(raised.value, cfile.Error)
+
+
+def test_errors_of_the_system_have_errno(tmp, run):
+    cfile.write(tmp / "t", pyarrow.table({"a": [1]}))
+    assert run("""
+        import errno, os, resource
+        import cfile, pyarrow
+        table = cfile.open("t").to_arrow()
+        used = len(os.listdir("/proc/self/fd"))
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (used - 1, hard))
+        for call in (lambda: cfile.open("t").to_arrow(), lambda: cfile.write("u", table)):
+            try:
+                call()
+            except cfile.Error as error:
+                print(isinstance(error, OSError), error.errno == errno.EMFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    """) == "True True\n" * 2
+    for number, code in ((errno.ENOSPC, 8), (errno.EIO, 14), (errno.ENOENT, 5)):
+        error = cfile.errors.error_of(code, f"write f: {os.strerror(number)}")
+        assert isinstance(error, cfile.Error) and isinstance(error, OSError) and error.errno == number
+    assert isinstance(cfile.errors.error_of(8, f"no memory: {os.strerror(errno.ENOMEM)}"), MemoryError)
+
+
+def test_a_wait_for_a_server_can_be_interrupted(tmp):
+    released = threading.Event()
+
+    class Waiting(http.server.BaseHTTPRequestHandler):
+        def do_HEAD(self):
+            timer.start()
+            released.wait(60)
+        do_GET = do_HEAD
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Waiting) as server:
+        timer = threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT))
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                cfile.open(f"http://127.0.0.1:{server.server_address[1]}/x")
+            assert not released.is_set()
+        finally:
+            released.set()
+            server.shutdown()
+            thread.join()
+
+
+def test_no_interrupt_is_lost(large):
+    rows = large.scan(col("s") == "absent")
+    for delay in range(8):
+        timer = threading.Timer(0.01 + delay / 200, lambda: os.kill(os.getpid(), signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            timer.start()
+            while timer.is_alive():
+                rows.count()
+            for _ in range(20):
+                rows.count()
+        timer.join()

@@ -311,3 +311,19 @@ def test_caches_of_any_size(stored, tmp):
 def test_no_checksums_are_compared_on_request(stored, tmp):
     stored(TABLE)
     assert cfile.open(tmp / "data", verify_checksums=False).to_arrow().num_rows == N
+
+
+def test_fields_that_are_lists_are_columns(stored):
+    table = stored(NESTED)
+    tags = table["tags"]
+    assert isinstance(tags, cfile.Column) and tags.is_nested and tags.nullable and tags.type.startswith("list<")
+    assert tags[0] == ["x", None] and tags[-1] is None and tags[1:].to_pylist() == [[], None] == tags.take([1, 2]).to_pylist()
+    assert tags.to_arrow() == NESTED["tags"] and list(tags) == NESTED["tags"].to_pylist() and tags.statistics is None
+    assert table[tags.is_null()].to_pylist() == NESTED.to_pylist()[2:] and "tags" in repr(tags) and tags._repr_html_()
+
+
+def test_statistics_of_parts_without_numbers(tmp):
+    for value in ([float("nan")], [1.5, float("nan")], [None]):
+        (cfile.append if (tmp / "t").exists() else cfile.write)(tmp / "t", pyarrow.table({"x": pyarrow.array(value, "double")}))
+    found = cfile.open(tmp / "t").statistics["x"]
+    assert (found["present_count"], found["null_count"], found["nan_count"], found["min"], found["max"]) == (3, 1, 2, 1.5, 1.5)

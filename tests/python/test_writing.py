@@ -412,3 +412,18 @@ def test_streams_larger_than_memory(run, batches, options, most_mib):
     used = int(run(BOUNDED.replace("OPTIONS", repr(options)).replace("BATCHES", str(batches))))
     print(f"{used} MiB")
     assert used < most_mib
+
+
+@pytest.mark.parametrize("error", [ValueError("odd"), KeyboardInterrupt(), StopAsyncIteration("odd"), OSError(5, "odd")])
+def test_exceptions_of_generators_come_through(tmp, error):
+    table = pyarrow.table({"n": [1]})
+
+    def batches():
+        yield from table.to_batches()
+        raise error from ZeroDivisionError()
+    with pytest.raises(type(error)) as caught:
+        cfile.write(tmp / "t", batches())
+    assert caught.value is error and isinstance(error.__cause__, ZeroDivisionError)
+    with pytest.raises((cfile.Error, KeyboardInterrupt)) as caught:
+        cfile.write(tmp / "t", pyarrow.RecordBatchReader.from_batches(table.schema, batches()))
+    assert error in (caught.value, caught.value.__cause__) and list(tmp.iterdir()) == []

@@ -20,6 +20,9 @@ inline constexpr std::string_view kColumnKey = "cfile.column";
 // The key of the annotation of Parquet that a column's file keeps (annotation.h).
 inline constexpr std::string_view kAnnotationKey = "PARQUET:logical_type";
 
+// The key of a schema of Arrow IPC in Base64, as in Parquet files. It describes the whole table.
+inline constexpr std::string_view kArrowSchema = "ARROW:schema";
+
 using MetadataPairs = std::vector<std::pair<std::string, std::string>>;
 
 // Returns the pairs of a file that describe its whole table, if its column is the first one.

@@ -119,6 +119,7 @@ constexpr Field kPart[] = {
     Make<&Part::num_rows>(2, "num_rows"),
     Make<&Part::columns>(3, "columns"),
     Packed(Make<&Part::order>(5, "order")),
+    Make<&Part::has_arrow_schema>(6, "has_arrow_schema"),
 };
 constexpr Field kChunkColumn[] = {
     Make<&ChunkColumn::column_id>(1, "column_id"),

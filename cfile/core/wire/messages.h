@@ -165,6 +165,7 @@ struct Part {
   std::optional<uint64_t> num_rows;
   std::vector<PartColumn> columns;
   std::vector<uint64_t> order;
+  std::optional<bool> has_arrow_schema;
 };
 
 struct ChunkColumn {

@@ -381,6 +381,28 @@ absl::StatusOr<ImportField> ReadArrowSchema(const ArrowSchema& schema, size_t ma
   return root;
 }
 
+absl::StatusOr<ArrowField> CopyArrowSchema(const ArrowSchema& schema, size_t max_depth) {
+  ImportField described;
+  if (schema.name != nullptr) described.path = described.name = schema.name;
+  if (max_depth == 0 || schema.release == nullptr || schema.format == nullptr)
+    return Malformed(described, "the ArrowSchema is released, has no format, or is too deep");
+  CFILE_RETURN_IF_ERROR(ReadMetadata(schema.metadata, described));
+  ArrowField field{.format = schema.format,
+                   .name = std::move(described.name),
+                   .metadata = std::move(described.metadata),
+                   .flags = schema.flags};
+  for (int64_t i = 0; i < schema.n_children; ++i) {
+    if (schema.children == nullptr || schema.children[i] == nullptr)
+      return Malformed(described, "the ArrowSchema of a child is null");
+    CFILE_ASSIGN_OR_RETURN(ArrowField child, CopyArrowSchema(*schema.children[i], max_depth - 1));
+    field.children.push_back(std::move(child));
+  }
+  if (schema.dictionary == nullptr) return field;
+  CFILE_ASSIGN_OR_RETURN(ArrowField values, CopyArrowSchema(*schema.dictionary, max_depth - 1));
+  field.dictionary.push_back(std::move(values));
+  return field;
+}
+
 absl::Status CheckStorable(const ImportField& field, const ColumnType& target) {
   if (IsStorable(field, target)) return absl::OkStatus();
   return UnfitRows(Malformed(field, "its values are ", field.type.ToString(),

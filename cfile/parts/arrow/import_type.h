@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/arrow_c_data.h"
+#include "cfile/parts/arrow/c_data.h"
 #include "cfile/types.h"
 
 namespace cfile::internal {
@@ -67,6 +68,9 @@ struct ImportField {
 // kOutOfRange: a limit is exceeded. All errors name the field.
 absl::StatusOr<ImportField> ReadArrowSchema(const ArrowSchema& schema, size_t max_depth,
                                             size_t max_nodes);
+
+// Copies a type that may be one that no column has. Errors: as above, except kUnimplemented.
+absl::StatusOr<ArrowField> CopyArrowSchema(const ArrowSchema& schema, size_t max_depth);
 
 // Returns OK if a column of type `target` can hold the values of the leaf `field`.
 // An Arrow type may have more room than it promises. Values that use this room may not fit.

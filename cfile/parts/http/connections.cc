@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/parts/http/certificate_file.h"
 #include "cfile/parts/http/transfer.h"
+#include "encodings/core/status.h"
 
 namespace cfile::internal {
 namespace {
@@ -29,7 +30,9 @@ HttpOptions Completed(HttpOptions options) {
 
 PendingResponse::PendingResponse(TransferThread& thread, HttpRequest request,
                                  const HttpOptions& options, bool urgent)
-    : thread_(thread), transfer_(std::make_unique<Transfer>(std::move(request), options)) {
+    : thread_(thread),
+      transfer_(std::make_unique<Transfer>(std::move(request), options)),
+      interrupted_(options.interrupted) {
   thread_.Begin(*transfer_, urgent);
 }
 
@@ -38,7 +41,7 @@ PendingResponse::~PendingResponse() {
   if (!thread_.Cancel(*transfer_)) (void)transfer_.release();
 }
 
-HttpResponse PendingResponse::Wait() { return thread_.Wait(*transfer_); }
+HttpResponse PendingResponse::Wait() { return thread_.Wait(*transfer_, interrupted_); }
 
 Connections::Connections(const HttpOptions& options) : options_(Completed(options)) {}
 
@@ -73,7 +76,10 @@ std::vector<HttpResponse> Connections::Send(std::span<const HttpRequest> request
     std::erase_if(open, [&](size_t i) { return !MayPass(responses[i]); });
     if (open.empty() || !repeatable || attempt >= options_.max_attempts) break;
     counts_.retries += open.size();
-    WaitBefore(attempt + 1);
+    if (absl::Status status = WaitBefore(attempt + 1); !status.ok()) {
+      for (const size_t i : open) responses[i] = {.transport = status, .interrupted = true};
+      break;
+    }
   }
   return responses;
 }
@@ -90,17 +96,21 @@ std::unique_ptr<PendingResponse> Connections::Begin(HttpRequest request,
                                            /*urgent=*/false);
 }
 
-void Connections::WaitBefore(int attempt) const {
+absl::Status Connections::WaitBefore(int attempt) const {
   milliseconds longest = options_.retry_delay;
   for (int i = 2; i < attempt && longest < kLongestDelay; ++i) longest *= 2;
   longest = std::min(longest, std::max(options_.retry_delay, kLongestDelay));
   thread_local std::minstd_rand random(std::random_device{}());
-  std::this_thread::sleep_for(
-      milliseconds(std::uniform_int_distribution<milliseconds::rep>(0, longest.count())(random)));
+  milliseconds left(std::uniform_int_distribution<milliseconds::rep>(0, longest.count())(random));
+  for (; left.count() > 0; left -= kInterruptInterval) {
+    std::this_thread::sleep_for(std::min(left, kInterruptInterval));
+    if (options_.interrupted) CFILE_RETURN_IF_ERROR(options_.interrupted());
+  }
+  return absl::OkStatus();
 }
 
 bool MayPass(const HttpResponse& response) {
-  if (!response.transport.ok()) return !response.too_large;
+  if (!response.transport.ok()) return !response.too_large && !response.interrupted;
   switch (response.status) {
     case 429:
     case 500:
@@ -117,7 +127,8 @@ absl::Status HttpError(const std::string& name, const HttpResponse& response) {
   std::string message = name;
   if (!response.transport.ok()) {
     absl::StrAppend(&message, ": ", response.transport.message());
-    return absl::UnavailableError(message);
+    return {response.interrupted ? response.transport.code() : absl::StatusCode::kUnavailable,
+            message};
   }
   absl::StrAppend(&message, ": the server answered ", response.status);
   // Servers of S3 explain an error in XML.

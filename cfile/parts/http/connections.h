@@ -37,6 +37,7 @@ class PendingResponse {
  private:
   TransferThread& thread_;
   std::unique_ptr<Transfer> transfer_;
+  const std::function<absl::Status()>& interrupted_;
 };
 
 // Thread-safe.
@@ -61,7 +62,8 @@ class Connections {
 
   // Waits before attempt number `attempt`, which is at least 2, for a random time. So clients that
   // failed at the same time do not repeat their requests at the same time.
-  void WaitBefore(int attempt) const;
+  // Returns the error of HttpOptions::interrupted.
+  absl::Status WaitBefore(int attempt) const;
 
   const HttpOptions& options() const { return options_; }
   HttpCounters counters() const { return counts_.Get(); }

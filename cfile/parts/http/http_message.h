@@ -29,8 +29,9 @@ struct HttpRequest {
 };
 
 struct HttpResponse {
-  absl::Status transport;  // not OK: there is no response
-  bool too_large = false;  // the transport error is a body that is too long
+  absl::Status transport;    // not OK: there is no response
+  bool too_large = false;    // the transport error is a body that is too long
+  bool interrupted = false;  // the transport error is that of HttpOptions::interrupted
   int status = 0;
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;                            // also of responses with an error

@@ -40,7 +40,7 @@ class HttpServer {
 
   DiskCache* cache() const { return cache_.get(); }  // null: there is none
   bool is_s3() const { return is_s3_; }
-  void WaitBefore(int attempt) const { connections_->WaitBefore(attempt); }
+  absl::Status WaitBefore(int attempt) const { return connections_->WaitBefore(attempt); }
   const HttpOptions& options() const { return connections_->options(); }
   const S3Options& s3() const { return s3_; }
   // True if the server is known to check conditions of PUT requests: for a version, or that there

@@ -172,7 +172,7 @@ class HttpSource final : public Source {
       if (response_ == nullptr) return source_.ReadAt(offset_, out_);
       const HttpResponse response = response_->Wait();
       if (MayPass(response)) {
-        source_.server_->WaitBefore(/*attempt=*/2);
+        CFILE_RETURN_IF_ERROR(source_.server_->WaitBefore(/*attempt=*/2));
         return source_.ReadAt(offset_, out_);
       }
       CFILE_RETURN_IF_ERROR(source_.Check(request_, response, range_.offset, range_.out.size()));

@@ -108,8 +108,13 @@ class S3Storage final : public Storage, public WholeFiles {
     bool may_be_done = false;  // an attempt failed, but the server may have done what it asked for
     // After a failure, the object may have been replaced. So look before each repetition.
     for (int attempt = 1; attempt <= bucket_->options().max_attempts; ++attempt) {
-      if (attempt > 1) bucket_->WaitBefore(attempt);
+      if (attempt > 1) {
+        const absl::Status status = bucket_->WaitBefore(attempt);
+        if (!status.ok()) return Unknown(path, status);
+      }
       response = bucket_->Send(request, /*repeatable=*/false);
+      // The server may have got the whole request.
+      if (response.interrupted) return Unknown(path, HttpError(NameOf(path), response));
       if (response.ok()) return absl::OkStatus();
       const bool refused = response.status == 412 || (response.status == 404 && expected_version);
       // Another request for the object was in progress, and this one had no effect.

@@ -72,7 +72,8 @@ void TransferThread::Begin(Transfer& transfer, bool urgent) {
   curl_multi_wakeup(multi_.get());
 }
 
-HttpResponse TransferThread::Wait(Transfer& transfer) {
+HttpResponse TransferThread::Wait(Transfer& transfer,
+                                  const std::function<absl::Status()>& interrupted) {
   if (!is_of_this_process()) {
     HttpResponse none;
     none.transport = absl::UnavailableError("the process was forked during the request");
@@ -84,7 +85,15 @@ HttpResponse TransferThread::Wait(Transfer& transfer) {
     others_.erase(waiting);
     urgent_.push_back(&transfer);
   }
-  ended_.wait(lock, [&] { return transfer.ended; });
+  while (!ended_.wait_for(lock, kInterruptInterval, [&] { return transfer.ended; })) {
+    if (!interrupted) continue;
+    lock.unlock();
+    if (absl::Status status = interrupted(); !status.ok()) {
+      (void)Cancel(transfer);
+      return {.transport = std::move(status), .interrupted = true};
+    }
+    lock.lock();
+  }
   return transfer.TakeResponse();
 }
 

@@ -4,9 +4,11 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -41,6 +43,9 @@ struct TransferCounts {
 //
 // After a fork, the child has no such thread. There, all transfers end with an error, and the
 // object must not be destroyed.
+// How often a thread that waits calls HttpOptions::interrupted.
+inline constexpr std::chrono::milliseconds kInterruptInterval{200};
+
 class TransferThread {
  public:
   // `max_transfers`: the most transfers at the same time, and the most connections.
@@ -57,7 +62,8 @@ class TransferThread {
   // order of the calls. `transfer` must stay valid until Wait or Cancel has returned.
   void Begin(Transfer& transfer, bool urgent);
   // Waits for the end, and returns the response. The transfer becomes urgent.
-  HttpResponse Wait(Transfer& transfer);
+  // `interrupted`: HttpOptions::interrupted. Its error is the response's error.
+  HttpResponse Wait(Transfer& transfer, const std::function<absl::Status()>& interrupted);
   // Ends a transfer, if it has not ended. Does nothing, and returns false, in the child of a fork.
   bool Cancel(Transfer& transfer);
 

@@ -62,8 +62,9 @@ class WholeSource final : public Source {
   absl::StatusOr<std::shared_ptr<const Source>> Open() const {
     if (const auto response = std::exchange(response_, nullptr)) {
       auto source = SourceOfEnds(server_, object_, response->Wait(), HttpResponse());
-      if (source.ok() || absl::IsNotFound(source.status())) return source;
-      server_->WaitBefore(/*attempt=*/2);
+      if (source.ok() || absl::IsNotFound(source.status()) || absl::IsCancelled(source.status()))
+        return source;
+      CFILE_RETURN_IF_ERROR(server_->WaitBefore(/*attempt=*/2));
     }
     return OpenHttpSource(server_, object_.url, object_.name);
   }

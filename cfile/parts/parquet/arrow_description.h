@@ -9,19 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "cfile/core/format/metadata_keys.h"
 #include "cfile/parts/arrow/c_data.h"
+#include "cfile/parts/arrow/schema/schema_text.h"
 
 namespace cfile::internal {
-
-// The key of the pair.
-inline constexpr std::string_view kArrowSchema = "ARROW:schema";
-
-// Returns a struct of the fields. nullopt: the text is no such message.
-std::optional<ArrowField> ParseArrowSchema(std::string_view text);
-
-// Returns the text for the children of `root`. Returns "" if a type cannot be written
-// (ipc_schema_writer.h).
-std::string WriteArrowSchema(const ArrowField& root);
 
 // True if two schemas have the same fields. Their own metadata may differ.
 bool HasSameFields(const ArrowField& a, const ArrowField& b);

@@ -46,6 +46,9 @@ bool Describes(const ArrowField& field, const ArrowField& own, bool has_names) {
   if (!field.dictionary.empty()) return Describes(field.dictionary[0], own, has_names);
   if (field.format == "+r" && field.children.size() == 2)
     return Describes(field.children[1], own, has_names);
+  // A column stores float16 as float, and null as strings (cfile/arrow_import.h).
+  if ((field.format == "e" && own.format == "f") || (field.format == "n" && own.format == "u"))
+    return true;
   return FormInParquet(field.format) == FormInParquet(own.format) &&
          std::equal(field.children.begin(), field.children.end(), own.children.begin(),
                     own.children.end(), [&](const ArrowField& child, const ArrowField& own_child) {

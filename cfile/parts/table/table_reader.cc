@@ -42,6 +42,19 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> TableReader::me
   return internal::TablePairs(reader.info());
 }
 
+absl::StatusOr<std::string> TableReader::arrow_schema() const {
+  if (impl_->manifest().root().metadata.empty()) {
+    if (num_parts() == 0) return "";
+    CFILE_ASSIGN_OR_RETURN(const ManifestPart first, impl_->Part(0));
+    if (!first.part->has_arrow_schema) return "";
+  }
+  CFILE_ASSIGN_OR_RETURN(const auto pairs, metadata());
+  for (const auto& [key, value] : pairs) {
+    if (key == internal::kArrowSchema) return value;
+  }
+  return "";
+}
+
 absl::StatusOr<PartInfo> TableReader::part(size_t part) const {
   CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
   PartInfo info{.name = found.part->directory,

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
+#include "cfile/core/format/metadata_keys.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/core/write/sticky_status.h"
 #include "cfile/parts/table/column_writer.h"
@@ -258,6 +259,12 @@ class TableWriter::Impl {
     }
     options_.assign(options.begin(), options.end());
     CFILE_ASSIGN_OR_RETURN(part_.directory, internal::NewPartName());
+    if (!options.empty()) {
+      const auto& pairs = options[0].metadata;
+      part_.has_arrow_schema = std::any_of(pairs.begin(), pairs.end(), [](const auto& pair) {
+        return pair.first == internal::kArrowSchema;
+      });
+    }
     const Compatibility compatibility =
         options.empty() ? Compatibility::kNone : options[0].compatibility;
     stored_ = internal::StoredColumns(schema());

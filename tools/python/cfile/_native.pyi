@@ -49,8 +49,9 @@ class ObjectFiles(Protocol):
 
 class Stream:
     """Record batches, or arrays. An ArrowArrayStream behind it; can be consumed once."""
-    def __init__(self, data: object) -> None:
-        """Takes the stream of an object with __arrow_c_stream__."""
+    metadata: list[tuple[str, str]]  # what a table must keep, see StoreArrowTypes
+    def __init__(self, data: object, described: str | None = None) -> None:
+        """Takes the stream of an object with __arrow_c_stream__, in types that columns have. described: see StoreArrowTypes."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns a capsule "arrow_array_stream". ValueError if this was called before."""
@@ -78,6 +79,7 @@ class Opened:
     name: str  # the path, or the name of the object
     num_rows: int
     columns: list[ColumnInfo]
+    arrow_schema: str  # ARROW:schema of the metadata, or ""; no read if there is none
     fields: list[str]  # the top-level fields of the rows: names of columns, or of groups of a table of nested records
     snapshot: bytes | None  # of a table that open_table has opened: what describes it, for a second call
     origin: tuple[Any, ...]  # how to open it again; opening.py sets it

@@ -64,6 +64,11 @@ class Column(OpenRows):
         """Whether a row is a list or a part of a nested record."""
         return self._info["levels"]
 
+    @property
+    def _is_stored(self) -> bool:
+        """Whether the values have a file of their own: not a list or a map of nested records."""
+        return any(info["name"] == self.name for info in self._opened.columns)
+
     def __len__(self) -> int:
         return self._opened.num_rows
 
@@ -98,6 +103,10 @@ class Column(OpenRows):
     def take(self, ordinals: Any) -> Selection:
         """The rows with these ordinals, in this order, or the rows that a mask chooses; see Table.take."""
         return self._all().take(ordinals)
+
+    def is_null(self) -> Any:
+        """A mask of the rows that have no value, as a pyarrow.ChunkedArray: table[column.is_null()]."""
+        return self.to_arrow().is_null()
 
     def scan(self, where: Condition | None = None, *, limit: int | None = None, reverse: bool = False) -> Selection:
         """The rows for which `where` is true. In a file, the column has the name "value".
@@ -148,7 +157,7 @@ class Column(OpenRows):
         The keys are present_count, null_count, nan_count, min, max, and min_exact and max_exact: whether the bound is a value of the
         column. A bound of a long string may be shortened. A bound is None if it is not known.
         """
-        found = self._opened.statistics(self.name)
+        found = self._opened.statistics(self.name) if self._is_stored else None
         return None if found is None else preview.with_bounds(found, self.type)
 
     @property

@@ -1,6 +1,9 @@
 """The exceptions of the package. All have the base class Error."""
 from __future__ import annotations
 
+import errno
+import os
+
 
 class Error(Exception):
     """The base class of all exceptions of this package."""
@@ -74,9 +77,14 @@ def error_of(code: int, message: str) -> BaseException:
     """Returns the exception for an error of the library. The native module calls this function."""
     if code == 15:
         return _data_error(message)
-    if code == 8:
+    # The text of an error of the system ends with the name of the error.
+    number = next((number for number in errno.errorcode if message.endswith(os.strerror(number))), None)
+    if code == 8 and number in (None, errno.ENOMEM):
         return MemoryError(message)
-    return _CLASSES.get(code, SystemFailure)(message)
+    error = _CLASSES.get(code, SystemFailure)(message)
+    if isinstance(error, OSError):
+        error.errno = number
+    return error
 
 
 def _data_error(message: str) -> DataError:

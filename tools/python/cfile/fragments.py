@@ -60,6 +60,9 @@ class Fragment(Rows):
     def _metadata(self) -> Mapping[str, str]:
         return self._selection()._metadata()
 
+    def _polars_types(self) -> str:
+        return self._selection()._polars_types()
+
     def count(self) -> int:
         """Returns the number of rows. With a condition, this reads the columns of the condition."""
         return self._selection().count()

@@ -129,14 +129,16 @@ def scan_polars(source: Any, *, filesystem: Any = None, storage_options: Mapping
     >>> cfile.scan_polars(tmp / "t").filter(polars.col("id") > 2).select("name").collect().to_dicts()
     [{'name': 'c'}]
     """
-    need("polars", "scan_polars")
+    polars = need("polars", "scan_polars")
     plugins = need("polars.io.plugins", "scan_polars")
     from .opening import open
     from .selection import Selection
     opened = open(source, filesystem=filesystem, storage_options=storage_options)._opened
     rows = Selection(opened, None)
-    types = {info["name"]: info["type"] for info in opened.columns if not info["levels"]}
     schema = rows[:0].to_polars().schema
+    # The values of an Enum have another order than their text.
+    types = {info["name"]: info["type"] for info in opened.columns
+             if not info["levels"] and schema.get(info["name"]) not in (polars.Enum, polars.Categorical)}
 
     def read(with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None) -> Iterator[Any]:
         condition, exact = (None, True) if predicate is None else pushed(predicate, types)

@@ -55,7 +55,8 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
     except NotFoundError:
         opened = None
     # Slices of one DataFrame have different ranges of labels, but parts of a new table need the same columns.
-    with Data(data, fields=opened.fields if opened else ()) as source:
+    metadata = restoring.kept(opened.info()["metadata"]) if opened else {}
+    with Data(data, opened.fields if opened else (), metadata.get("ARROW:schema", "") if opened else None) as source:
         if source.fields is None:
             raise ArgumentError("one array has no name: pass a table with this column")
         for name in names:
@@ -64,7 +65,8 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
         if opened is None:
             writer, create, indexed = _first(target, source, settings, names)
         else:
-            writer, create, indexed = _further(target, opened, source, settings)
+            with_metadata(settings, opened.columns[0]["name"], metadata or source.metadata)
+            writer, create, indexed = _further(target, opened, settings)
         with closing(writer):
             if names:
                 sorting.fill_sorted(writer, source.stream, names, memory_limit_bytes, create, indexed)
@@ -93,10 +95,9 @@ def _ordered(schema: Any, settings: dict[str, Any], names: list[str]) -> tuple[A
     return schema, names, None
 
 
-def _further(target: Location, opened: _native.Opened, source: Data, settings: dict[str, Any]) -> Begun:
+def _further(target: Location, opened: _native.Opened, settings: dict[str, Any]) -> Begun:
     """The writer of a part of a table that exists."""
     keep_index(opened, settings)
-    with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]) or source.metadata)
     indexed = next((name for name, chosen in settings.items() if chosen.get("value_index")), None)
 
     def create(path: Location, settings: dict[str, Any]) -> _native.TableWriter:

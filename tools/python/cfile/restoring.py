@@ -2,12 +2,16 @@
 
 `cfile.write` keeps it as metadata of a table: "pandas" is the text that pyarrow writes for pandas, "ARROW:schema" the schema of the data
 in base64, "ARROW:categories" the categories of categorical columns in their order: JSON with a list of strings for each column, or an Arrow
-stream in base64 if the categories are no strings, and "python_strings" the names of columns of pandas whose strings are objects of Python.
+stream in base64 if the categories are no strings, "python_strings" the names of columns of pandas whose strings are objects of Python, and
+"polars" the types Array, Categorical and Enum of columns of Polars.
 The labels of a RangeIndex are a column, unless they only count the rows from 0: metadata cannot follow rows that are sorted or chosen.
 A table that was made from a Parquet file has the same metadata. A column gets ordered categories only if its categories are known.
 """
 from __future__ import annotations
 
+from contextlib import suppress
+
+from .errors import UnsupportedError
 from .optional import Lazy, need
 
 TYPE_CHECKING = False
@@ -28,35 +32,35 @@ def _text_of(buffer: Any) -> str:
 
 
 def storable(table: Any, fields: Collection[str] | None) -> tuple[Any, dict[str, str]]:
-    """Casts columns of a pyarrow.Table whose types files do not have. Returns the table, and what to keep of its schema.
+    """Makes the rows of a pyarrow.Table fit for a table. Returns them, and what to keep of their schema.
 
     fields: the names of the columns of the table to which the rows go; None if it is new.
     """
     arrow = need("pyarrow", _PURPOSE)
     if b"pandas" in (table.schema.metadata or {}):
         table = _labelled(table, fields)
-    schema = table.schema
-    metadata = {"ARROW:schema": _text_of(schema.serialize())}
+    schema = described = table.schema
+    metadata = {}
     pandas = (schema.metadata or {}).get(b"pandas")
     if pandas is not None:
         metadata["pandas"] = pandas.decode()
-    categories: dict[str, list[str] | str] = {}
+    categories: dict[str, Any] = {}
     is_changed = pandas is not None
     for position, field in enumerate(schema):
         column = table.column(position)
         if arrow.types.is_dictionary(field.type):
             is_changed = True
-            if column.num_chunks:
+            if column.num_chunks and not arrow.types.is_null(field.type.value_type):
                 values = column.unify_dictionaries().chunk(0).dictionary
                 is_text = arrow.types.is_string(values.type) or arrow.types.is_large_string(values.type)
+                if isinstance(values.type, arrow.BaseExtensionType):  # pyarrow cannot read the schema of such a dictionary
+                    described = described.set(position, field.with_type(values.type))
+                    categories[field.name] = {"ordered": field.type.ordered, "values": _text_of(_stream_of(values))}
+                    continue
                 categories[field.name] = values.to_pylist() if is_text and not values.null_count else _text_of(_stream_of(values))
-        stored_type = _stored_type(field.type)
-        if stored_type != field.type:
-            is_changed = True
-            table = table.set_column(position, arrow.field(field.name, stored_type, field.nullable), stored(column, stored_type))
     if categories:
         metadata[_CATEGORIES] = json.dumps(categories)
-    return table, metadata if is_changed else {}
+    return table, {**metadata, "ARROW:schema": _text_of(described.serialize())} if is_changed else {}
 
 
 def _labelled(table: Any, fields: Collection[str] | None) -> Any:
@@ -135,7 +139,12 @@ def _kind(data_type: Any) -> str:
     return str(data_type).replace("large_", "").replace("_view", "").replace("date64[ms]", "date32[day]").partition("(")[0]
 
 
-def _restored(column: Any, data_type: Any, categories: list[str] | str | None) -> Any:
+def _read_values(text: str) -> Any:
+    arrow = need("pyarrow", _PURPOSE)
+    return arrow.ipc.open_stream(base64.b64decode(text)).read_all().column(0).combine_chunks()
+
+
+def _restored(column: Any, data_type: Any, categories: Any) -> Any:
     arrow = need("pyarrow", _PURPOSE)
     if column.type == data_type:
         return column
@@ -152,7 +161,7 @@ def _restored(column: Any, data_type: Any, categories: list[str] | str | None) -
     if isinstance(categories, list):
         known = arrow.array(categories, data_type.value_type)
     elif categories is not None:
-        known = arrow.ipc.open_stream(base64.b64decode(categories)).read_all().column(0).combine_chunks()
+        known = _read_values(categories)
     if known is None or index_in(values, known).null_count > values.null_count:
         # The categories are not known, or rows that were appended later have others. The categories of the rows have no known order.
         return values.dictionary_encode().cast(arrow.dictionary(data_type.index_type, data_type.value_type))
@@ -179,7 +188,7 @@ def _restored_table(table: Any, metadata: Mapping[str, str]) -> Any:
         except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError, arrow.ArrowTypeError):
             changed.add(name)
             continue
-        if column.type != schema.field(field).type and not arrow.types.is_dictionary(column.type):
+        if isinstance(categories.get(name), dict) or column.type != schema.field(field).type and not arrow.types.is_dictionary(column.type):
             changed.add(name)
         table = table.set_column(position, arrow.field(name, column.type), column)
     if "pandas" not in metadata:
@@ -198,7 +207,47 @@ def to_pandas(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]
         for name in json.loads(metadata.get("python_strings", "[]")):
             if name in frame and str(frame[name].dtype) == "string":
                 frame[name] = frame[name].astype("string[python]")
+        for name, of in json.loads(metadata.get(_CATEGORIES, "{}")).items():
+            if isinstance(of, dict) and name in frame:
+                dtype = need("pandas", _PURPOSE).CategoricalDtype(_read_values(of["values"]).to_pandas(), of["ordered"])
+                categorical = frame[name].astype(dtype)
+                if categorical.isna().sum() == data.column(name).null_count:  # rows that were appended later may have others
+                    frame[name] = categorical
     return frame
+
+
+def polars_types(data: Any) -> dict[str, str]:
+    """Returns what to keep of data of Polars. UnsupportedError: a column has objects of Python."""
+    types: dict[str, Any] = {}
+    for name, dtype in data.schema.items() if hasattr(data, "schema") else [("value", data.dtype)]:
+        kind = str(dtype.base_type())
+        if kind == "Object":
+            raise UnsupportedError(f"column {name}: no column can hold objects of Python")
+        if kind in ("Array", "Categorical", "Enum"):
+            types[name] = kind, dtype.categories.to_list() if kind == "Enum" else getattr(dtype, "shape", None)
+    return {"polars": json.dumps(types)} if types else {}
+
+
+def to_polars(data: Any, text: str) -> Any:
+    """Gives data of Polars the types that polars_types has kept, if the values have them."""
+    polars = need("polars", "to_polars")
+    for name, (kind, of) in json.loads(text or "{}").items():
+        column = data if isinstance(data, polars.Series) else data.get_column(name) if name in data.columns else None
+        if column is None or (column is data and name != column.name):
+            continue
+        with suppress(polars.exceptions.PolarsError, AttributeError):
+            if kind != "Array":
+                column = column.cast(polars.Enum(of) if kind == "Enum" else polars.Categorical())
+            for depth in range(len(of) if kind == "Array" else 0, 0, -1):  # the innermost lists first
+                dtype = column.dtype
+                for _ in range(depth):
+                    dtype = dtype.inner
+                dtype = polars.Array(dtype, of[depth - 1])
+                for _ in range(depth - 1):
+                    dtype = polars.List(dtype)
+                column = column.cast(dtype)
+        data = column if isinstance(data, polars.Series) else data.with_columns(column)
+    return data
 
 
 def python_strings(frame: Any) -> dict[str, str]:

@@ -37,6 +37,9 @@ class Rows:
     def _metadata(self) -> Mapping[str, str]:
         return {}
 
+    def _polars_types(self) -> str:
+        return ""
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._stream().__arrow_c_stream__(requested_schema)
 
@@ -92,7 +95,8 @@ class Rows:
         """Reads all rows. Returns a polars.DataFrame; for a column, a polars.Series."""
         polars = need("polars", "to_polars")
         # Polars stores strings as views. Only for strings of a dictionary, making them here is faster than Polars's own conversion.
-        return self._consumed(polars.Series if self._column_only else polars.DataFrame, dictionary_views=True)
+        data = self._consumed(polars.Series if self._column_only else polars.DataFrame, dictionary_views=True)
+        return restoring.to_polars(data, self._polars_types())
 
     def to_numpy(self) -> Any:
         """Reads all rows. Returns a numpy.ndarray for a column, else a dict of arrays by the names of the columns.
@@ -132,6 +136,9 @@ class OpenRows(Rows):
 
     def _all(self) -> Selection:
         raise NotImplementedError
+
+    def _polars_types(self) -> str:
+        return str(self._opened.info()["metadata"].get("polars", "")) if self._opened.arrow_schema else ""
 
     def head(self, count: int = 5) -> Selection:
         """The first rows, at most `count`."""

@@ -91,7 +91,7 @@ class Table(OpenRows):
         return self._all()._metadata()
 
     def __getitem__(self, key: str | int | slice | Sequence[int]) -> Any:
-        """table["name"] is a Column, table[5] a dict; table[2:10], table[[5, 1]] and table[mask] are Rows, see take.
+        """table["name"] is a Column (of a struct: Rows), table[5] a dict; table[2:10], table[[5, 1]] and table[mask] are Rows, see take.
 
         KeyError: there is no such column. TypeError: `key` is something else, for example a float.
         """
@@ -100,7 +100,7 @@ class Table(OpenRows):
                 if column.name == key:
                     return column
             if key in self._fields:
-                return Selection(self._opened, [key])  # a group of nested records
+                return self._group(key)
             raise KeyError(f"there is no column {key!r}; there are {', '.join(self.columns)}")
         ordinal = single_ordinal(key, len(self))
         if ordinal is not None:
@@ -109,6 +109,16 @@ class Table(OpenRows):
             return {column.name: column._values([ordinal])[0] for column in self._leaves}
         several: Any = key
         return self._all()[several]
+
+    def _group(self, name: str) -> Column | Selection:
+        """A field of nested records: a Column of lists or maps, or the rows of a struct."""
+        rows = Selection(self._opened, [name])
+        arrow = need("pyarrow", "nested columns")
+        field = arrow.schema(rows).field(name)
+        if arrow.types.is_struct(field.type):
+            return rows
+        return Column(self._opened, {"name": name, "type": str(field.type), "nullable": field.nullable, "levels": True, "key": None,
+                                     "nulls_last": False})
 
     def take(self, ordinals: Any, *, columns: Sequence[str] | None = None) -> Selection:
         """The rows with these ordinals, in this order, or the rows that a mask chooses.

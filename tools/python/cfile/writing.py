@@ -15,7 +15,7 @@ from .rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from . import sorting
@@ -45,7 +45,16 @@ def _is_of(data: Any, package: str) -> bool:
     return any(base.__module__.partition(".")[0] == package for base in type(data).__mro__)
 
 
-def _arrow_data(data: Any) -> Any:
+def _watched(batches: Iterable[Any], raised: list[BaseException]) -> Iterator[Any]:
+    """Keeps the exception of a generator. A stream would make a text of it."""
+    try:
+        yield from batches
+    except BaseException as error:
+        raised.append(error)
+        raise
+
+
+def _arrow_data(data: Any, raised: list[BaseException]) -> Any:
     """Returns what has an Arrow stream for data that needs a call before it has one; all other data as they are."""
     if _is_of(data, "polars") and hasattr(data, "collect"):
         return data.collect(engine="streaming")  # a LazyFrame
@@ -54,41 +63,49 @@ def _arrow_data(data: Any) -> Any:
     if _is_of(data, "pyarrow") and hasattr(data, "scanner"):
         data = data.scanner()  # a Dataset
     if _is_of(data, "pyarrow") and hasattr(data, "to_reader") and not hasattr(data, "__arrow_c_stream__"):
-        return data.to_reader()  # a Scanner
+        data = data.to_reader()  # a Scanner
+    if _is_of(data, "pyarrow") and hasattr(data, "read_next_batch"):
+        return need("pyarrow", "writing batches").RecordBatchReader.from_batches(data.schema, _watched(data, raised))
     if isinstance(data, (list, tuple, Iterator)) and not hasattr(data, "__arrow_c_stream__"):
         batches = iter(data)
         first: Any = next(batches, None)
         if hasattr(first, "schema"):
-            return need("pyarrow", "writing batches").RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
+            return need("pyarrow", "writing batches").RecordBatchReader.from_batches(
+                first.schema, _watched(itertools.chain([first], batches), raised))
     return data
 
 
 class Data:
     """What is written: a stream, its type, and what restoring.py keeps of it.
 
-    with Data(data) as source: if rows of this package could not be read, the block raises that error, and not the one that the writer
-    makes of it. fields: see restoring.storable.
+    with Data(data) as source: if rows of this package could not be read, or a generator has raised an exception, the block raises that
+    error, and not the one that the writer makes of it. The error of a RecordBatchReader has it as its cause. fields: see
+    restoring.storable. described: ARROW:schema of the table that gets the rows; None if it is new.
     """
 
-    def __init__(self, data: Any, fields: Collection[str] | None = None) -> None:
+    def __init__(self, data: Any, fields: Collection[str] | None = None, described: str | None = None) -> None:
         self.metadata: dict[str, str] = {}
-        data = _arrow_data(data)
+        self._raised: list[BaseException] = []
+        self._is_stream = hasattr(data, "__arrow_c_stream__")
+        data = _arrow_data(data, self._raised)
         if _is_of(data, "pandas"):
             data = self._of_pandas(data)
+        elif _is_of(data, "polars"):
+            self.metadata = restoring.polars_types(data)
         elif not hasattr(data, "__arrow_c_stream__"):
             if not hasattr(data, "__arrow_c_array__"):
                 raise TypeError(f"expected an object with __arrow_c_stream__, a DataFrame or Series of pandas, a LazyFrame of Polars, a "
                                 f"dict of columns, or batches, got {type(data).__name__}")
             arrow = need("pyarrow", "writing a single array")
-            array = arrow.array(data)
-            data = arrow.Table.from_batches([arrow.RecordBatch.from_struct_array(array)]) \
-                if arrow.types.is_struct(array.type) else arrow.chunked_array([array])
+            data = arrow.chunked_array([arrow.array(data)])
         if _is_of(data, "pyarrow"):
             data = self._of_pyarrow(data, fields)
-        self._own = isinstance(data, Rows)
+        self._own: _native.Stream | None = None
         if isinstance(data, Rows):
             self.metadata = restoring.kept(data._metadata())
-        self.stream = self.type = data._stream() if isinstance(data, Rows) else _native.Stream(data)
+            data = self._own = data._stream()
+        self.stream = self.type = _native.Stream(data, described)
+        self.metadata = {**dict(self.stream.metadata), **self.metadata}
         # The names of the columns; None if the data is one array.
         self.fields = _native.fields_of(self.type)
 
@@ -96,8 +113,12 @@ class Data:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._own and error[0] is not None:
-            self.stream.raise_error()
+        if self._raised and isinstance(error[1], BaseException):
+            if not self._is_stream or not isinstance(self._raised[0], Exception):
+                raise self._raised[0]
+            error[1].__cause__ = self._raised[0]
+        if self._own is not None and error[0] is not None:
+            self._own.raise_error()
 
     def _of_pandas(self, data: Any) -> Any:
         arrow = need("pyarrow", "writing pandas data")
@@ -179,6 +200,8 @@ def _write(target: Location, source: Data, options: Mapping[str, Any], sorted_by
         file_settings: _native.WriterSettings = settings[""]
         if sorted_by:
             file_settings["value_index"] = True
+        if source.metadata:
+            file_settings["metadata"] = source.metadata
         writer = _native.FileWriter.create(target, source.type, file_settings, overwrite=overwrite)
         _finish(writer, sorting.sorted_array(source.stream) if sorted_by else source.stream)
         return
@@ -229,8 +252,9 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
                             "bloom_filter": bloom_filter})
     opened = _native.open_table(target)
     keep_index(opened, settings)
-    with Data(data, opened.fields) as source:
-        with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]) or source.metadata)
+    metadata = restoring.kept(opened.info()["metadata"])
+    with Data(data, opened.fields, metadata.get("ARROW:schema", "")) as source:
+        with_metadata(settings, opened.columns[0]["name"], metadata or source.metadata)
         if evolve:
             with tempfile.TemporaryDirectory() as folder:
                 rows = os.path.join(folder, "rows")

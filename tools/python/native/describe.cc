@@ -245,11 +245,21 @@ nb::object Statistics(const Opened& opened, const std::string& column, std::opti
   }
   const size_t parts = opened.table().num_parts();
   if (part && *part >= parts) throw nb::index_error("there is no such part");
+  const bool is_float =
+      cfile::VisitType(type, []<typename T>(std::type_identity<T>) { return cfile::kIsFloat<T>; });
   BlockStatistics all;
   WithoutLock([&]() -> absl::Status {
     for (size_t i = part.value_or(0); i < (part ? *part + 1 : parts); ++i) {
-      const auto bounds = opened.table().part_bounds(i, position);
+      auto bounds = opened.table().part_bounds(i, position);
       if (!bounds.ok()) return bounds.status();
+      // Without bounds, the table does not say how many of the numbers are NaN: perhaps all.
+      if (is_float && bounds->present_count > 0 && !bounds->min_key && !bounds->max_key) {
+        const auto file = opened.table().OpenColumn(i, position);
+        if (!file.ok()) return file.status();
+        const auto statistics = file->Statistics();
+        if (!statistics.ok()) return statistics.status();
+        if (*statistics != nullptr) bounds = (*statistics)->file;
+      }
       Merge(*bounds, all);
     }
     return absl::OkStatus();

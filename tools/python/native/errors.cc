@@ -103,13 +103,7 @@ absl::Status StatusOfPythonError(const std::string& name) {
 absl::Status RunSignalHandlers(const std::string& name) {
   nb::gil_scoped_acquire lock;
   if (PyErr_CheckSignals() == 0) return absl::OkStatus();
-  return StatusOfPythonError(name);
-}
-
-absl::Status RunSignalHandlersInAdvance(const std::string& name) {
-  absl::Status status = RunSignalHandlers(name);
-  if (!status.ok()) kept_interrupt = status;
-  return status;
+  return kept_interrupt = StatusOfPythonError(name);
 }
 
 absl::Status TakeInterrupt() {

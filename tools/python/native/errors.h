@@ -32,21 +32,6 @@ T ValueOf(absl::StatusOr<T> result) {
   return *std::move(result);
 }
 
-// Calls `work` without the interpreter lock. Returns its result, or raises its error.
-template <typename Work>
-auto WithoutLock(Work&& work) {
-  using Result = decltype(work());
-  auto call = [&] {
-    nb::gil_scoped_release release;
-    return work();
-  };
-  if constexpr (std::is_same_v<Result, absl::Status>) {
-    Check(call());
-  } else {
-    return ValueOf(call());
-  }
-}
-
 // Takes the current exception of this thread and returns a status for it. Raise raises this
 // exception again if it gets the status, or one whose message contains the message of the status:
 // the library may put the name of a file before it. Needs the lock. `name`: the file or the object,
@@ -55,13 +40,28 @@ absl::Status StatusOfPythonError(const std::string& name);
 
 // Runs the handlers of signals. Returns a status if one has raised an exception, for example
 // KeyboardInterrupt. Only the main thread of the interpreter runs handlers. Takes the lock.
+// The library ignores errors of some reads. So the error is also kept, for this thread.
 absl::Status RunSignalHandlers(const std::string& name);
-
-// Does the same as RunSignalHandlers, for a read in advance. The library ignores errors of such
-// reads, and reads the bytes that it needs again. So the error is also kept, for this thread.
-absl::Status RunSignalHandlersInAdvance(const std::string& name);
-// Returns the error that RunSignalHandlersInAdvance has kept for this thread, once. OK: no error is
-// kept, or its exception was raised already.
+// Returns the error that RunSignalHandlers has kept for this thread, once. OK: no error is kept, or
+// its exception was raised already.
 absl::Status TakeInterrupt();
+
+// Calls `work` without the interpreter lock. Returns its result, or raises its error.
+template <typename Work>
+auto WithoutLock(Work&& work) {
+  using Result = decltype(work());
+  auto call = [&] {
+    nb::gil_scoped_release release;
+    return work();
+  };
+  Result result = call();
+  // The library may ignore an error of a read that it does not need.
+  if (result.ok()) Check(TakeInterrupt());
+  if constexpr (std::is_same_v<Result, absl::Status>) {
+    Check(result);
+  } else {
+    return ValueOf(std::move(result));
+  }
+}
 
 }  // namespace cfile_python

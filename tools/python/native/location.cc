@@ -57,7 +57,10 @@ constexpr StorageOption kStorageOptions[] = {
 };
 
 Options HttpOptionsOf(const nb::dict& given) {
-  Options options;
+  Options options{.interrupted = [] {
+    const absl::Status status = TakeInterrupt();
+    return status.ok() ? RunSignalHandlers("a request") : status;
+  }};
   for (const auto [key, value] : given) {
     const auto name = nb::cast<std::string>(nb::str(key));
     const auto* const option = std::find_if(std::begin(kStorageOptions), std::end(kStorageOptions),

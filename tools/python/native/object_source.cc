@@ -216,7 +216,7 @@ class InterruptibleSource final : public Source {
     return file_->ReadAt(offset, out);
   }
   void ReadMany(std::span<cfile::ReadRequest> requests) const override {
-    if (const absl::Status status = RunSignalHandlersInAdvance(name()); !status.ok()) {
+    if (const absl::Status status = RunSignalHandlers(name()); !status.ok()) {
       for (cfile::ReadRequest& request : requests) request.status = status;
       return;
     }
@@ -237,7 +237,7 @@ class InterruptibleSource final : public Source {
     InterruptibleRead(const InterruptibleSource& file, std::unique_ptr<PendingRead> read)
         : file_(file), read_(std::move(read)) {}
     absl::Status Wait() override {
-      absl::Status status = RunSignalHandlersInAdvance(file_.name());
+      absl::Status status = RunSignalHandlers(file_.name());
       return status.ok() ? read_->Wait() : status;
     }
 

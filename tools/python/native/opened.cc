@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "cfile/arrow_import.h"
+#include "cfile/statistics.h"
 #include "tools/python/native/errors.h"
 
 namespace cfile_python {
@@ -34,6 +36,40 @@ std::shared_ptr<const FileOrTable> Opened::Held() const {
   const std::lock_guard lock(mutex_);
   if (opened_ == nullptr) throw nb::value_error((name_ + " was closed").c_str());
   return opened_;
+}
+
+const absl::StatusOr<std::string>& Opened::arrow_schema() const {
+  std::call_once(described_, [&] {
+    arrow_schema_ = "";
+    if (is_table()) {
+      arrow_schema_ = table().arrow_schema();
+      return;
+    }
+    const cfile::FileInfo& info = file().info();
+    for (const auto* pairs : {&info.header_metadata, &info.footer_metadata}) {
+      for (const auto& [key, value] : *pairs) {
+        if (key == "ARROW:schema") arrow_schema_ = value;
+      }
+    }
+  });
+  return arrow_schema_;
+}
+
+absl::Status Opened::Restore(ArrowArrayStream* stream) const {
+  if (!arrow_schema().ok() || arrow_schema()->empty()) return arrow_schema().status();
+  const auto is_null = [&](const std::string& name) {
+    if (!is_table()) {
+      const auto statistics = file().Statistics();
+      return statistics.ok() && *statistics != nullptr && (*statistics)->file.present_count == 0;
+    }
+    const std::optional<size_t> column = schema_.Find(name);
+    for (size_t i = 0; column && i < table().num_parts(); ++i) {
+      const auto bounds = table().part_bounds(i, *column);
+      if (!bounds.ok() || bounds->present_count > 0) return false;
+    }
+    return column.has_value();
+  };
+  return cfile::RestoreArrowTypes(*arrow_schema_, is_null, stream);
 }
 
 void Opened::Close() {

@@ -10,6 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/arrow_c_data.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
@@ -36,6 +39,10 @@ class Opened {
   // Closes the files when the calls and the streams that use them have ended.
   void Close();
   const cfile::Schema& schema() const { return schema_; }
+  // The value of ARROW:schema in the metadata, or "" (TableReader::arrow_schema).
+  const absl::StatusOr<std::string>& arrow_schema() const;
+  // Gives an exported stream the types that the rows had when they were written.
+  absl::Status Restore(ArrowArrayStream* stream) const;
   uint64_t num_rows() const { return num_rows_; }
 
   // The position of a column. KeyError: there is no such column. For a file, any name is its
@@ -69,8 +76,10 @@ class Opened {
   const std::string name_;
   const cfile::Schema schema_;
   const uint64_t num_rows_;
-  mutable std::mutex mutex_;                   // of the members below
-  std::shared_ptr<const FileOrTable> opened_;  // null after Close
+  mutable std::once_flag described_;
+  mutable absl::StatusOr<std::string> arrow_schema_;  // see Restore
+  mutable std::mutex mutex_;                          // of the members below
+  std::shared_ptr<const FileOrTable> opened_;         // null after Close
   // Cursors that no thread uses now, at most a few for each column.
   mutable std::map<size_t, std::vector<std::unique_ptr<ColumnCursor>>> cursors_;
 };

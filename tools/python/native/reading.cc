@@ -27,10 +27,25 @@ using cfile::TableScanOptions;
 
 using Names = std::optional<std::vector<std::string>>;
 
-ExportedStream Stream(const Opened& opened, const TableScanOptions& scan,
-                      const ArrowExportOptions& options) {
+// Calls make(stream), and gives the stream the types that the rows had when they were written.
+template <typename Result = ExportedStream, typename Make>
+Result Exported(const Opened& opened, const Make& make) {
   ArrowArrayStream stream{};
   WithoutLock([&]() -> absl::Status {
+    absl::Status status = make(stream);
+    if (status.ok()) status = opened.Restore(&stream);
+    if (!status.ok() && stream.release != nullptr) stream.release(&stream);
+    return status;
+  });
+  if constexpr (std::is_same_v<Result, ExportedType>)
+    return Result(&stream);
+  else
+    return Result(&stream, opened.name());
+}
+
+ExportedStream Stream(const Opened& opened, const TableScanOptions& scan,
+                      const ArrowExportOptions& options) {
+  return Exported(opened, [&](ArrowArrayStream& stream) -> absl::Status {
     if (opened.is_table()) return ExportArrowStream(opened.table(), scan, options, &stream);
     // A whole file also brings the metadata of its header and footer.
     if (scan.where.empty() && scan.limit == UINT64_MAX && !scan.reverse && !scan.columns) {
@@ -40,7 +55,6 @@ ExportedStream Stream(const Opened& opened, const TableScanOptions& scan,
     if (!rows.ok()) return rows.status();
     return ExportArrowStream(*std::move(rows), options, &stream);
   });
-  return {&stream, opened.name()};
 }
 
 // Reads the ordinals of a buffer of uint64 or of a sequence of int. IndexError: one is not a row.
@@ -249,14 +263,12 @@ void AddReading(nb::module_& module) {
                                              .max_batch_rows = max_batch_rows,
                                              .column_only = column_only};
             std::vector<uint64_t> ordinals = Ordinals(rows, opened.num_rows());
-            ArrowArrayStream stream{};
-            WithoutLock([&] {
+            return Exported(opened, [&](ArrowArrayStream& stream) {
               return opened.is_table()
                          ? ExportArrowTake(opened.table(), std::move(ordinals), columns, options,
                                            &stream)
                          : ExportArrowTake(opened.file(), std::move(ordinals), options, &stream);
             });
-            return ExportedStream(&stream, opened.name());
           },
           arg("ordinals"), nb::kw_only(), arg("columns") = nb::none(),
           arg("max_batch_rows") = cfile::kMaxBatchRows, arg("string_views") = false,
@@ -271,8 +283,7 @@ void AddReading(nb::module_& module) {
       .def(
           "arrow_type",
           [](const Opened& opened, Names columns, bool string_views, bool column_only) {
-            ArrowArrayStream stream{};
-            WithoutLock([&]() -> absl::Status {
+            return Exported<ExportedType>(opened, [&](ArrowArrayStream& stream) -> absl::Status {
               const ArrowExportOptions options{
                   .string_views = string_views, .dictionaries = false, .column_only = column_only};
               if (!opened.is_table()) {
@@ -281,7 +292,6 @@ void AddReading(nb::module_& module) {
               const TableScanOptions scan{.columns = std::move(columns), .range = {0, 0}};
               return ExportArrowStream(opened.table(), scan, options, &stream);
             });
-            return ExportedType(&stream);
           },
           nb::kw_only(), arg("columns") = nb::none(), arg("string_views") = false,
           arg("column_only") = false)
@@ -312,6 +322,9 @@ void AddReading(nb::module_& module) {
            [](const Opened& opened, const std::string& column) {
              return HasIndex(opened, opened.Position(column));
            })
+      .def_prop_ro(
+          "arrow_schema",
+          [](const Opened& opened) { return WithoutLock([&] { return opened.arrow_schema(); }); })
       .def("split", &Split, arg("max_ranges"), arg("columns") = nb::none(),
            arg("where") = nb::none())
       .def("parts", &Parts)

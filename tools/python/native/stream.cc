@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/arrow_import.h"
 #include "cfile/status.h"
 
 namespace cfile_python {
@@ -47,7 +48,8 @@ absl::StatusCode CodeOf(int error) {
 class Unlocked {
  public:
   explicit Unlocked(const std::string& name) : state_(PyGILState_Ensure()) {
-    if (PyErr_CheckSignals() != 0) status_ = StatusOfPythonError(name);
+    status_ = TakeInterrupt();
+    if (status_.ok()) status_ = RunSignalHandlers(name);
     if (state_ == PyGILState_LOCKED) {
       thread_ = PyEval_SaveThread();
     } else {
@@ -173,8 +175,8 @@ class ExportedStream::State : public CheckedStream {
   using CheckedStream::CheckedStream;
 };
 
-ExportedStream::ExportedStream(ArrowArrayStream* stream, std::string name)
-    : state_(std::make_shared<State>(stream, std::move(name))) {
+ExportedStream::ExportedStream(ArrowArrayStream* stream, std::string name, Pairs metadata)
+    : state_(std::make_shared<State>(stream, std::move(name))), metadata_(std::move(metadata)) {
   stream->release = nullptr;
 }
 
@@ -277,10 +279,14 @@ void AddStreams(nb::module_& module) {
   nb::class_<ExportedStream>(module, "Stream")
       .def(
           "__init__",
-          [](ExportedStream* stream, const nb::object& data) {
-            new (stream) ExportedStream(&StreamOf(data, "data")->value, "data");
+          [](ExportedStream* stream, const nb::object& data,
+             const std::optional<std::string>& described) {
+            const auto storable = StreamOf(data, "data");
+            auto pairs = ValueOf(cfile::StoreArrowTypes(described, &storable->value));
+            new (stream) ExportedStream(&storable->value, "data", std::move(pairs));
           },
-          nb::arg("data"))
+          nb::arg("data"), nb::arg("described") = nb::none())
+      .def_prop_ro("metadata", &ExportedStream::metadata)
       .def("__arrow_c_schema__", &ExportedStream::SchemaCapsule)
       .def(
           "__arrow_c_stream__",

@@ -28,8 +28,13 @@ struct Released {
 // interpreter lock is released, and before each batch the handlers of signals run.
 class ExportedStream {
  public:
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+
   // Takes over `stream`, whose release becomes null. `name`: of the file or table, for errors.
-  ExportedStream(ArrowArrayStream* stream, std::string name);
+  // `metadata`: see StoreArrowTypes.
+  ExportedStream(ArrowArrayStream* stream, std::string name, Pairs metadata = {});
+
+  const Pairs& metadata() const { return metadata_; }
 
   // Returns a capsule with the stream. ValueError: the function was called before.
   nb::object Capsule();
@@ -41,6 +46,7 @@ class ExportedStream {
  private:
   class State;
   std::shared_ptr<State> state_;  // shared with the capsule's stream
+  const Pairs metadata_;
   bool consumed_ = false;
 };
 

@@ -149,7 +149,8 @@ bool PartLayout::FillMissing(size_t column, uint64_t num_rows, TablePartColumn& 
 absl::StatusOr<TablePart> ParsePart(const wire::Part& message, const PartLayout& layout) {
   TablePart part{.directory = std::string(message.directory.value_or("")),
                  .num_rows = message.num_rows.value_or(0),
-                 .order = message.order};
+                 .order = message.order,
+                 .has_arrow_schema = message.has_arrow_schema.value_or(false)};
   if (!IsPlainName(part.directory)) {
     return DataLoss("a part's directory expected, found \"", part.directory, "\"");
   }
@@ -183,6 +184,7 @@ void SerializePart(const TablePart& part, const PartLayout& layout, wire::Part& 
   message.directory = part.directory;
   message.num_rows = part.num_rows;
   message.order = part.order;
+  if (part.has_arrow_schema) message.has_arrow_schema = true;
   message.columns.reserve(part.columns.size());
   for (size_t i = 0; i < part.columns.size(); ++i) {
     if (part.columns[i].missing) continue;

@@ -43,6 +43,7 @@ struct TablePart {
   // The place of the part in the table. The parts of a table are sorted by this list of numbers.
   // Only Repair uses the list. Empty: an earlier version of this library wrote the part.
   std::vector<uint64_t> order = {};
+  bool has_arrow_schema = false;  // the first column's file has it among its metadata
 };
 
 // A chunk: an immutable file that describes older parts of a table, or names other chunks.
