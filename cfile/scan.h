@@ -68,7 +68,7 @@ class CFILE_EXPORT Scan {
   Scan& operator=(Scan&&) noexcept;
   ~Scan();
 
-  // Returns the next rows that match: at least 1 unless the scan is at its end, at most 65,536.
+  // Returns the next rows that match: at least 1 unless the scan is at its end, at most 4,096.
   // kDataLoss: also if the statistics, the index and the blocks contradict each other.
   absl::StatusOr<ScanBatch<T>> Next();
 

@@ -172,15 +172,6 @@ std::string AlignText(const std::vector<std::vector<std::string>>& lines,
   return text;
 }
 
-std::string AlignText(const std::vector<std::vector<std::string>>& lines,
-                      std::string_view alignment, std::optional<size_t> width) {
-  std::vector<TextColumn> columns;
-  for (const char each : alignment) {
-    columns.push_back({.right = each == '>', .shorten = each == '<' ? 1 : 0});
-  }
-  return AlignText(lines, columns, width);
-}
-
 std::string Wrapped(std::string_view text, size_t width, size_t indentation) {
   std::string wrapped;
   size_t used = 0;

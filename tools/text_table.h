@@ -63,12 +63,6 @@ std::string AlignText(const std::vector<std::vector<std::string>>& lines,
                       const std::vector<TextColumn>& columns,
                       std::optional<size_t> width = std::nullopt);
 
-// Does the same with the usual columns. `alignment` has one character for each column: '<' aligns
-// the column to the left, '>' to the right. Only columns that are aligned to the left are
-// shortened, the widest first. No column is left out.
-std::string AlignText(const std::vector<std::vector<std::string>>& lines,
-                      std::string_view alignment, std::optional<size_t> width = std::nullopt);
-
 // Returns `text` with at most `width` cells. Of a longer text, the function returns the beginning
 // and "...". With `keep_end`, which is for paths, the function returns "..." and the end.
 // Precondition: `width` is at least 3, the width of "...".
@@ -83,7 +77,7 @@ std::string ShortenedInMiddle(std::string_view text, size_t width,
 // Breaks `text` at spaces, so that lines have at most `width` cells if their words are not longer.
 // Each line but the first begins with `indentation` spaces, which `width` does not count.
 std::string Wrapped(std::string_view text, size_t width, size_t indentation = 0);
-// Does the same for the width of standard output, and counts the indentation. Returns `text` itself
+// Breaks `text` at the width of standard output, and counts the indentation. Returns `text` itself
 // if OutputWidth returns nullopt.
 std::string WrappedForOutput(std::string_view text, size_t indentation);
 

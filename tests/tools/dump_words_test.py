@@ -223,6 +223,15 @@ class Rows(WordsTest):
                 _, out, _ = self.run_dump("rows", copy, "--where", "x > 1", *limit)
                 self.assertEqual([json.loads(line)["id"] for line in out.splitlines()],
                                  [ROWS[i][0] for i in left if ROWS[i][2] > 1][:count])
+        # Of a part whose file is cut, no row is left. The parts after it have all their rows.
+        (self.folder / "p.csv").write_text("id,x\n" + "".join(f"{i},{i % 7}\n" for i in range(900)))
+        for more in ([], ["--append"], ["--append"]):
+            self.make("p.csv", "cut", *more)
+        part = json.loads(self.dump("summary", "cut", "--json"))["parts"][1]["name"]
+        file = next((self.folder / "cut" / part).glob("*-x*.cfile"))
+        file.write_bytes(file.read_bytes()[:100])
+        code, out, error = self.run_dump("rows", "cut", "--skip-damaged", "--format", "csv")
+        self.assertEqual((code, out.splitlines()[1:]), (2, 2 * (self.folder / "p.csv").read_text().splitlines()[1:]), error)
         # A row that is chosen by its number stays this row.
         for row in (min(lost), min(lost) - 1):
             _, out, _ = self.run_dump("rows", copy, "--skip-damaged", "--row", row, "--format", "jsonl")

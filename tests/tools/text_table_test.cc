@@ -162,7 +162,8 @@ TEST(TextTableTest, ShortenedNamesStayDifferent) {
 }
 
 TEST(TextTableTest, WideCharactersAreAligned) {
-  EXPECT_EQ(AlignText({{"東京", "1"}, {"ab", "2"}}, "<>"), "東京  1\nab    2\n");
+  EXPECT_EQ(AlignText({{"東京", "1"}, {"ab", "2"}}, {TextColumn{}, TextColumn{.right = true}}),
+            "東京  1\nab    2\n");
 }
 
 }  // namespace

@@ -11,40 +11,45 @@
 namespace cfile::tools {
 namespace {
 
-// The first rows of a range that cannot be read: the rows of a damaged block, or, if the index does
-// not show where this block ends, all rows up to the end of the range.
+// The first rows that cannot be read, see EndOfLost.
 struct LostRows {
   OrdinalRange rows;
   absl::Status status;
 };
 
-// The rows of the data block of column `column` that has the row `ordinal`, of the input.
-absl::StatusOr<OrdinalRange> BlockOf(const Input& input, const std::string& column,
-                                     uint64_t ordinal) {
+// Returns the end of the rows that are lost with the row `ordinal` of column `column` of the input,
+// at most `end`: the end of the data block, or the end of the part if the index does not show where
+// the block ends.
+uint64_t EndOfLost(const Input& input, const std::string& column, uint64_t ordinal, uint64_t end) {
   std::optional<Reader> file = input.file;
   uint64_t first = 0;
   if (input.table) {
-    for (size_t i = 0;; ++i) {
-      CFILE_ASSIGN_OR_RETURN(const PartInfo part, input.table->part(i));
-      if (ordinal >= part.first_ordinal + part.num_rows) continue;
-      first = part.first_ordinal;
-      CFILE_ASSIGN_OR_RETURN(file, input.table->OpenColumn(i, *input.table->schema().Find(column)));
-      break;
+    for (size_t i = 0; !file; ++i) {
+      const auto part = input.table->part(i);
+      if (!part.ok()) return end;
+      first = part->first_ordinal;
+      if (ordinal >= first + part->num_rows) continue;
+      end = std::min(end, first + part->num_rows);
+      auto opened = input.table->OpenColumn(i, *input.table->schema().Find(column));
+      if (!opened.ok()) return end;
+      file = *std::move(opened);
     }
   }
-  CFILE_ASSIGN_OR_RETURN(const uint64_t begin, file->BlockBegin(ordinal - first));
+  const auto begin = file->BlockBegin(ordinal - first);
+  if (!begin.ok()) return end;
   // The end is the first row that begins another block, or the end of the file.
   uint64_t low = ordinal - first + 1, high = file->num_rows();
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
-    CFILE_ASSIGN_OR_RETURN(const uint64_t found, file->BlockBegin(middle));
-    if (found == begin) {
+    const auto found = file->BlockBegin(middle);
+    if (!found.ok()) return end;
+    if (*found == *begin) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  return OrdinalRange{first + begin, first + low};
+  return std::min(end, first + low);
 }
 
 class SkippingRows final : public RowText {
@@ -134,9 +139,7 @@ class SkippingRows final : public RowText {
       if (!absl::IsDataLoss(status)) return status;
       if (found && next >= lost.rows.begin) return absl::OkStatus();
       found = true;
-      const auto block = BlockOf(input_, column, next);
-      const bool whole = block.ok() && block->end > next;
-      lost = {.rows = {next, whole ? std::min(block->end, ranges_.back().end) : ranges_.back().end},
+      lost = {.rows = {next, EndOfLost(input_, column, next, ranges_.back().end)},
               .status = status};
       return absl::OkStatus();
     }

@@ -175,7 +175,7 @@ class ValueRows final : public ScannedRows {
     std::vector<std::vector<std::string>> lines;
     const std::vector<std::string> cells = CellsOf(row);
     for (size_t i = 0; i < cells.size(); ++i) lines.push_back({Printable(names_[i]), cells[i]});
-    out += AlignText(lines, "<<");
+    out += AlignText(lines, std::vector<TextColumn>(2));
   }
 
   RowForm form_;

@@ -17,7 +17,7 @@ std::string_view WithoutByteOrderMark(std::string_view text) {
   return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
 }
 
-// Does the same as std::count, but four times as fast: compilers vectorize the inner loop, because
+// As std::count, but four times as fast: compilers vectorize the inner loop, because
 // its counter is a single byte.
 uint64_t CountByte(const char* begin, const char* end, char byte) {
   constexpr size_t kCounted = 128;

@@ -94,7 +94,7 @@ class ConditionRows final : protected FileCursor {
     return is_last ? CheckLast(skipped_) : absl::OkStatus();
   }
   // kDataLoss: the index has blocks after the open block, which has the file's last row.
-  absl::Status CheckEnd() const {
+  absl::Status CheckLastBlock() const {
     return loaded_ && end() == num_rows() ? CheckLast(*path_) : absl::OkStatus();
   }
 

@@ -64,7 +64,7 @@ absl::StatusOr<AnyScanBatch> ValueScan::Next() {
     counters_.matches += batch->ordinals.size();
     if (!batch->ordinals.empty()) return batch;
   }
-  CFILE_RETURN_IF_ERROR(rows.CheckEnd());
+  CFILE_RETURN_IF_ERROR(rows.CheckLastBlock());
   return AnyScanBatch();
 }
 

@@ -83,8 +83,8 @@ struct TableContents {
   std::vector<ChunkInfo> chunks = {};  // by descending height
   // nullopt: the id of a column is its number, and each part has all columns.
   std::optional<ColumnIdentities> identities = {};
-  // The paths of condemned folders and files: parts, chunks and files of columns. CollectGarbage
-  // removes what is condemned, and no writer may publish it again.
+  // The paths of folders and files that CollectGarbage will remove: parts, chunks and files of
+  // columns. No writer may publish them again.
   std::vector<std::string> condemned = {};
   uint64_t sequence = 0;  // the number of the commit; 0: an earlier version made it
   // The ids of the commit `sequence` and of the commits before it, the newest first.
