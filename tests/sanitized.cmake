@@ -5,9 +5,12 @@ file(GLOB_RECURSE encodings_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/enco
 file(GLOB_RECURSE cfile_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cfile/*.cc)
 # Checks of each pointer for null and for alignment double the time of compiling. Checks of memory are calls for the same reason.
 set(sanitize -fsanitize=address,undefined -fno-sanitize=null,alignment,vptr,object-size -fno-sanitize-recover=all)
-cfile_unite(encodings_sources)
 cfile_unite(cfile_sources)
-add_library(cfile_sanitized_encodings OBJECT ${encodings_sources})
+set(own_sources ${encodings_sources}) # the only folder of encodings/ whose names differ within the folder
+list(FILTER own_sources INCLUDE REGEX "/own/")
+list(FILTER encodings_sources EXCLUDE REGEX "/own/")
+cfile_unite(own_sources)
+add_library(cfile_sanitized_encodings OBJECT ${encodings_sources} ${own_sources})
 add_library(cfile_sanitized SHARED ${cfile_sources} $<TARGET_OBJECTS:cfile_sanitized_encodings>)
 get_target_property(libraries cfile LINK_LIBRARIES)
 foreach(target cfile_sanitized_encodings cfile_sanitized)
