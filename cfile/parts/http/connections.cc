@@ -72,7 +72,14 @@ std::vector<HttpResponse> Connections::Send(std::span<const HttpRequest> request
       if (prepare) prepare(request);
       pending.emplace_back(sender, std::move(request), options_, /*urgent=*/true);
     }
-    for (size_t i = 0; i < open.size(); ++i) responses[open[i]] = pending[i].Wait();
+    absl::Status interrupt;
+    for (size_t i = 0; i < open.size(); ++i) {
+      HttpResponse& response = responses[open[i]];
+      response = interrupt.ok() ? pending[i].Wait()
+                                : HttpResponse{.transport = interrupt, .interrupted = true};
+      if (response.interrupted) interrupt = response.transport;
+    }
+    if (!interrupt.ok()) break;
     std::erase_if(open, [&](size_t i) { return !MayPass(responses[i]); });
     if (open.empty() || !repeatable || attempt >= options_.max_attempts) break;
     counts_.retries += open.size();

@@ -101,7 +101,10 @@ bool TransferThread::Cancel(Transfer& transfer) {
   if (!is_of_this_process()) return false;
   std::unique_lock lock(mutex_);
   if (transfer.ended) return true;
-  if (std::erase(others_, &transfer) > 0 || std::erase(urgent_, &transfer) > 0) return true;
+  if (std::erase(others_, &transfer) > 0 || std::erase(urgent_, &transfer) > 0) {
+    transfer.ended = true;  // another Cancel does not wait for it
+    return true;
+  }
   transfer.cancelled = true;
   curl_multi_wakeup(multi_.get());
   ended_.wait(lock, [&] { return transfer.ended; });

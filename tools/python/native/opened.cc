@@ -38,25 +38,33 @@ std::shared_ptr<const FileOrTable> Opened::Held() const {
   return opened_;
 }
 
-const absl::StatusOr<std::string>& Opened::arrow_schema() const {
-  std::call_once(described_, [&] {
-    arrow_schema_ = "";
-    if (is_table()) {
-      arrow_schema_ = table().arrow_schema();
-      return;
-    }
+absl::StatusOr<std::string> Opened::arrow_schema() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (arrow_schema_) return *arrow_schema_;
+  }
+  absl::StatusOr<std::string> text = "";
+  if (is_table()) {
+    text = table().arrow_schema();
+  } else {
+    const auto held = Held();  // Close does not end it
     const cfile::FileInfo& info = file().info();
     for (const auto* pairs : {&info.header_metadata, &info.footer_metadata}) {
       for (const auto& [key, value] : *pairs) {
-        if (key == "ARROW:schema") arrow_schema_ = value;
+        if (key == "ARROW:schema") text = value;
       }
     }
-  });
-  return arrow_schema_;
+  }
+  if (text.ok()) {
+    const std::lock_guard lock(mutex_);
+    arrow_schema_ = *text;
+  }
+  return text;
 }
 
 absl::Status Opened::Restore(ArrowArrayStream* stream) const {
-  if (!arrow_schema().ok() || arrow_schema()->empty()) return arrow_schema().status();
+  const absl::StatusOr<std::string> text = arrow_schema();
+  if (!text.ok() || text->empty()) return text.status();
   const auto is_null = [&](const std::string& name) {
     if (!is_table()) {
       const auto statistics = file().Statistics();
@@ -69,7 +77,7 @@ absl::Status Opened::Restore(ArrowArrayStream* stream) const {
     }
     return column.has_value();
   };
-  return cfile::RestoreArrowTypes(*arrow_schema_, is_null, stream);
+  return cfile::RestoreArrowTypes(*text, is_null, stream);
 }
 
 void Opened::Close() {

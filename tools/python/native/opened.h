@@ -40,7 +40,7 @@ class Opened {
   void Close();
   const cfile::Schema& schema() const { return schema_; }
   // The value of ARROW:schema in the metadata, or "" (TableReader::arrow_schema).
-  const absl::StatusOr<std::string>& arrow_schema() const;
+  absl::StatusOr<std::string> arrow_schema() const;
   // Gives an exported stream the types that the rows had when they were written.
   absl::Status Restore(ArrowArrayStream* stream) const;
   uint64_t num_rows() const { return num_rows_; }
@@ -76,10 +76,9 @@ class Opened {
   const std::string name_;
   const cfile::Schema schema_;
   const uint64_t num_rows_;
-  mutable std::once_flag described_;
-  mutable absl::StatusOr<std::string> arrow_schema_;  // see Restore
-  mutable std::mutex mutex_;                          // of the members below
-  std::shared_ptr<const FileOrTable> opened_;         // null after Close
+  mutable std::mutex mutex_;                         // of the members below
+  mutable std::optional<std::string> arrow_schema_;  // what arrow_schema() found
+  std::shared_ptr<const FileOrTable> opened_;        // null after Close
   // Cursors that no thread uses now, at most a few for each column.
   mutable std::map<size_t, std::vector<std::unique_ptr<ColumnCursor>>> cursors_;
 };

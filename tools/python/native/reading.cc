@@ -30,11 +30,11 @@ using Names = std::optional<std::vector<std::string>>;
 // Calls make(stream), and gives the stream the types that the rows had when they were written.
 template <typename Result = ExportedStream, typename Make>
 Result Exported(const Opened& opened, const Make& make) {
-  ArrowArrayStream stream{};
+  Released<ArrowArrayStream> held;
+  ArrowArrayStream& stream = held.value;
   WithoutLock([&]() -> absl::Status {
     absl::Status status = make(stream);
     if (status.ok()) status = opened.Restore(&stream);
-    if (!status.ok() && stream.release != nullptr) stream.release(&stream);
     return status;
   });
   if constexpr (std::is_same_v<Result, ExportedType>)

@@ -2,12 +2,11 @@
 #include "cfile/arrow_import.h"
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "cfile/parts/arrow/field_tree.h"
 #include "cfile/parts/arrow/import_array.h"
 #include "cfile/parts/arrow/import_type.h"
+#include "cfile/parts/arrow/schema/half.h"
 #include "cfile/parts/arrow/schema/schema_text.h"
 #include "encodings/core/status.h"
 
@@ -26,6 +26,7 @@ namespace {
 using encodings::StrCat;
 
 constexpr size_t kDeepestField = 1100;
+constexpr size_t kMaxNullListBytes = size_t{256} << 20;
 constexpr std::string_view kExtensionName = "ARROW:extension:name";
 constexpr std::string_view kExtensionPrefix = "ARROW:extension:";
 
@@ -38,34 +39,6 @@ enum class Change : uint8_t {
   kToNull,
   kToFixedLists
 };
-
-// A half has 1 bit for the sign, 5 for the exponent and 10 for the fraction.
-float FloatOfHalf(uint16_t half) {
-  const int exponent = half >> 10 & 0x1f;
-  const int fraction = half & 0x3ff;
-  float number = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                               : std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
-  // Infinity and NaN have the fraction of the half, so that a NaN comes back as the same NaN.
-  if (exponent == 0x1f)
-    number = std::bit_cast<float>(0x7f800000u | static_cast<uint32_t>(fraction) << 13);
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(number) | static_cast<uint32_t>(half & 0x8000)
-                                                                    << 16);
-}
-
-// Precondition: `number` is a result of FloatOfHalf. Other numbers lose digits.
-uint16_t HalfOfFloat(float number) {
-  const auto bits = std::bit_cast<uint32_t>(number);
-  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
-  const float size = std::fabs(number);
-  const auto with_sign = [&](long bits_of_half) {
-    return static_cast<uint16_t>(sign | std::min(bits_of_half, 0x7c00L));
-  };
-  if (std::isnan(number)) return static_cast<uint16_t>(sign | 0x7c00 | (bits >> 13 & 0x3ff));
-  if (size >= 65520) return with_sign(0x7c00);
-  if (size < 0x1p-14F) return with_sign(std::lrint(std::ldexp(size, 24)));
-  const int exponent = std::ilogb(size);
-  return with_sign(std::lrint(std::ldexp(size, 10 - exponent)) + ((exponent + 14L) << 10));
-}
 
 // Returns the format of the column for a type that columns do not have; "" for other types.
 std::string_view StoredFormat(std::string_view format) {
@@ -122,21 +95,6 @@ std::string Family(std::string_view format) {
   return std::string(format);
 }
 
-// Returns true if an array of `stored` is the storage of an array of `described`, except that the
-// lists at the top may become lists of a fixed length.
-bool IsStorage(const ArrowField& stored, const ArrowField& described, bool top = true) {
-  if (!described.dictionary.empty() || stored.children.size() != described.children.size())
-    return false;
-  const std::string_view format = described.format;
-  const bool is_text = Family(format) == "u" && Family(stored.format) == "u";
-  const bool is_list = top && format.starts_with("+w:") && stored.format == "+l";
-  if (stored.format != format && !is_text && !is_list) return false;
-  for (size_t i = 0; i < stored.children.size(); ++i) {
-    if (!IsStorage(stored.children[i], described.children[i], false)) return false;
-  }
-  return true;
-}
-
 // The size of a number with this format; 0 for other types.
 size_t ElementBytes(std::string_view format) {
   constexpr std::string_view kLetters = "cCsSiIlLfg";
@@ -145,13 +103,40 @@ size_t ElementBytes(std::string_view format) {
   return format.size() == 1 && at < kLetters.size() ? kBytes[at] : 0;
 }
 
+// The length of the lists of a fixed length that ElementsOf can make; 0 for other types.
+size_t ListWidth(const ArrowField& field) {
+  const std::string& format = field.format;
+  if (!format.starts_with("+w:") || field.children.size() != 1 ||
+      ElementBytes(field.children[0].format) == 0) {
+    return 0;
+  }
+  int32_t width = 0;
+  const char* const end = format.data() + format.size();
+  const auto [rest, error] = std::from_chars(format.data() + 3, end, width);
+  return error == std::errc() && rest == end ? static_cast<size_t>(std::max(width, 0)) : 0;
+}
+
+// Returns true if an array of `stored` is the storage of an array of `described`, except that the
+// lists at the top may become lists of a fixed length.
+bool IsStorage(const ArrowField& stored, const ArrowField& described, bool top = true) {
+  if (!described.dictionary.empty() || stored.children.size() != described.children.size())
+    return false;
+  const std::string_view format = described.format;
+  const bool is_text = Family(format) == "u" && Family(stored.format) == "u";
+  const bool is_list = top && ListWidth(described) > 0 && stored.format == "+l";
+  if (stored.format != format && !is_text && !is_list) return false;
+  for (size_t i = 0; i < stored.children.size(); ++i) {
+    if (!IsStorage(stored.children[i], described.children[i], false)) return false;
+  }
+  return true;
+}
+
 // Returns true if a column gives the storage of an extension type back as it is.
 bool IsKept(const ArrowField& field, std::string_view extension, bool top = true) {
   const std::string_view format = field.format;
   // The storage of arrow.json is any kind of strings.
   const bool is_json = top && extension == "arrow.json" && Family(format) == "u";
-  const bool is_fixed = top && format.starts_with("+w:") && field.children.size() == 1 &&
-                        ElementBytes(field.children[0].format) > 0;
+  const bool is_fixed = top && ListWidth(field) > 0;
   const bool is_own = top && !StoredFormat(format).empty();
   if (!field.dictionary.empty() || format == "+r") return false;
   if (!is_json && !is_fixed && !is_own && Family(format) != format) return false;
@@ -159,15 +144,15 @@ bool IsKept(const ArrowField& field, std::string_view extension, bool top = true
                      [&](const ArrowField& child) { return IsKept(child, extension, false); });
 }
 
-// An error names the field.
-absl::Status CheckExtensions(const ArrowField& field, const std::string& path) {
+// An error names the field. `top`: it is a column.
+absl::Status CheckExtensions(const ArrowField& field, const std::string& path, bool top = true) {
   const std::string* const name = ExtensionOf(field);
-  if (name != nullptr && !IsKept(field, *name)) {
+  if (name != nullptr && !IsKept(field, *name, top)) {
     return absl::UnimplementedError(StrCat("Arrow field ", path, ": the extension type ", *name,
                                            " has a storage that no column gives back"));
   }
   for (const ArrowField& child : field.children)
-    CFILE_RETURN_IF_ERROR(CheckExtensions(child, StrCat(path, ".", child.name)));
+    CFILE_RETURN_IF_ERROR(CheckExtensions(child, StrCat(path, ".", child.name), false));
   return absl::OkStatus();
 }
 
@@ -197,40 +182,72 @@ void AddOwned(std::vector<T> values, ArrayParts& parts) {
   parts.AddBuffer(owner->data(), owner);
 }
 
-// Returns the elements of lists whose length is `width`. Elements of lists that are null are 0.
+// Returns the elements of lists of the fixed length `width`. Elements of lists that are null are
+// null, too: a consumer counts them. Lists that are null take at most kMaxNullListBytes.
 absl::StatusOr<HeldArray> ElementsOf(const ArrowArray& lists, const std::string& format,
                                      size_t width) {
   const ArrowArray& elements = *lists.children[0];
+  if (elements.n_buffers != 2) return absl::InvalidArgumentError("the lists have no numbers");
   const size_t size_bytes = ElementBytes(format);
   const auto count = static_cast<size_t>(lists.offset + lists.length);
-  std::vector<char> values(count * width * size_bytes);
-  std::vector<uint8_t> validity((count * width + 7) / 8);
   const auto* const bits = static_cast<const uint8_t*>(lists.buffers[0]);
   const auto* const element_bits = static_cast<const uint8_t*>(elements.buffers[0]);
-  for (size_t i = 0; i < count; ++i) {
+  const auto is_list = [&](size_t i) {
     const auto row = static_cast<int64_t>(i);
-    if (row < lists.offset || (bits != nullptr && !BitAt(bits, row))) continue;
-    const int64_t begin = LoadAt<int32_t>(lists.buffers[1], row);
-    const int64_t end = LoadAt<int32_t>(lists.buffers[1], row + 1);
+    return row >= lists.offset && (bits == nullptr || BitAt(bits, row));
+  };
+  size_t nulls = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_list(i)) {
+      ++nulls;
+      continue;
+    }
+    const int64_t begin = LoadAt<int32_t>(lists.buffers[1], static_cast<int64_t>(i));
+    const int64_t end = LoadAt<int32_t>(lists.buffers[1], static_cast<int64_t>(i) + 1);
     if (end - begin != static_cast<int64_t>(width)) {
       return absl::InvalidArgumentError(StrCat("row ", i, " of a batch: a list of ", width,
                                                " elements expected, found ", end - begin));
     }
-    std::memcpy(&values[i * width * size_bytes],
-                static_cast<const char*>(elements.buffers[1]) +
-                    static_cast<size_t>(elements.offset + begin) * size_bytes,
-                width * size_bytes);
+  }
+  if (nulls > kMaxNullListBytes / (width * size_bytes)) {
+    return absl::OutOfRangeError(StrCat(nulls, " lists of ", width,
+                                        " elements that are null need more than ",
+                                        kMaxNullListBytes, " bytes: read smaller batches"));
+  }
+  std::vector<char> values(count * width * size_bytes);
+  std::vector<uint8_t> validity((count * width + 7) / 8);
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_list(i)) continue;
+    const int64_t begin =
+        elements.offset + LoadAt<int32_t>(lists.buffers[1], static_cast<int64_t>(i));
+    std::memcpy(
+        &values[i * width * size_bytes],
+        static_cast<const char*>(elements.buffers[1]) + static_cast<size_t>(begin) * size_bytes,
+        width * size_bytes);
     for (size_t k = i * width; k < (i + 1) * width; ++k) {
-      const int64_t element = elements.offset + begin + static_cast<int64_t>(k - i * width);
+      const int64_t element = begin + static_cast<int64_t>(k - i * width);
       const bool valid = element_bits == nullptr || BitAt(element_bits, element);
       validity[k / 8] = static_cast<uint8_t>(validity[k / 8] | int{valid} << (k % 8));
     }
   }
-  // The elements of lists that are null are null, too. Consumers count them.
   ArrayParts parts{.length = static_cast<int64_t>(count * width), .null_count = -1};
   AddOwned(std::move(validity), parts);
   AddOwned(std::move(values), parts);
   return MakeArray(std::move(parts));
+}
+
+// Checks that float16 has the numbers of an array of float: another column may have had the name
+// before, or other programs may have appended rows.
+absl::Status CheckHalves(const ArrowArray& array, const std::string& name) {
+  const auto* const bits = static_cast<const uint8_t*>(array.buffers[0]);
+  for (int64_t i = array.offset; i < array.offset + array.length; ++i) {
+    if (bits != nullptr && !BitAt(bits, i)) continue;
+    const float number = LoadAt<float>(array.buffers[1], i);
+    if (FloatOfHalf(HalfOfFloat(number)) == number || std::isnan(number)) continue;
+    return absl::InvalidArgumentError(
+        StrCat("Arrow field ", name, ": float16 does not have the number ", number));
+  }
+  return absl::OkStatus();
 }
 
 template <typename To, typename From, typename Convert>
@@ -262,13 +279,13 @@ absl::Status ChangeArray(Change change, const ArrowField& field, ArrowArray* arr
   }
   if (change == Change::kHalfToFloat)
     AddOwned(Converted<float, uint16_t>(from, FloatOfHalf), parts);
-  if (change == Change::kFloatToHalf)
+  if (change == Change::kFloatToHalf) {
+    CFILE_RETURN_IF_ERROR(CheckHalves(from, field.name));
     AddOwned(Converted<uint16_t, float>(from, HalfOfFloat), parts);
+  }
   if (change == Change::kToFixedLists) {
-    size_t width = 0;
-    for (const char digit : field.format.substr(3))
-      width = width * 10 + static_cast<size_t>(digit - '0');
-    CFILE_ASSIGN_OR_RETURN(HeldArray elements, ElementsOf(from, field.children[0].format, width));
+    CFILE_ASSIGN_OR_RETURN(HeldArray elements,
+                           ElementsOf(from, field.children[0].format, ListWidth(field)));
     parts.children.push_back(std::move(elements));
   }
   HeldArray made = MakeArray(std::move(parts));
