@@ -239,3 +239,24 @@ def test_types_of_polars(stored):
 def test_null_structs_of_an_array_are_refused(tmp):
     with pytest.raises(cfile.ArgumentError, match="null"):
         cfile.write(tmp / "t", pa.array([{"x": 1}, None]))
+
+
+def test_numbers_of_another_column_are_not_narrowed(tmp_path):
+    path = tmp_path / "t"
+    cfile.write(pa.table({"x": pa.array([1.5], pa.float16()), "y": pa.array([0.1], pa.float32())}), path)
+    cfile.drop_columns(path, "x")
+    cfile.rename_column(path, "y", "x")
+    with pytest.raises(Exception, match="x: float16 does not have the number 0.1"):
+        cfile.open(path).to_arrow()
+
+
+@pytest.mark.parametrize("values, data_type", [([True, False], pa.bool_()), ([1, 2], pa.timestamp("us")), (["a", "b"], pa.string())])
+def test_lists_of_a_fixed_length_that_no_column_makes_again(tmp_path, values, data_type):
+    """An extension type over such lists, in a file of Parquet, comes back as lists."""
+    storage = pa.array([values, None], pa.list_(data_type, 2))
+    fields = [pa.field("c", storage.type, metadata={"ARROW:extension:name": "one.of.users", "ARROW:extension:metadata": ""})]
+    pq.write_table(pa.table([storage], pa.schema(fields)), tmp_path / "c.parquet")
+    cfile.from_parquet(tmp_path / "c.parquet", tmp_path / "t")
+    found = cfile.open(tmp_path / "t").to_arrow()
+    found.validate(full=True)
+    assert found["c"].to_pylist() == storage.to_pylist()
