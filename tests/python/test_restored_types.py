@@ -243,7 +243,7 @@ def test_null_structs_of_an_array_are_refused(tmp):
 
 def test_numbers_of_another_column_are_not_narrowed(tmp_path):
     path = tmp_path / "t"
-    cfile.write(pa.table({"x": pa.array([1.5], pa.float16()), "y": pa.array([0.1], pa.float32())}), path)
+    cfile.write(path, pa.table({"x": pa.array([1.5], pa.float16()), "y": pa.array([0.1], pa.float32())}))
     cfile.drop_columns(path, "x")
     cfile.rename_column(path, "y", "x")
     with pytest.raises(Exception, match="x: float16 does not have the number 0.1"):
