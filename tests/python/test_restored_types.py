@@ -260,3 +260,10 @@ def test_lists_of_a_fixed_length_that_no_column_makes_again(tmp_path, values, da
     found = cfile.open(tmp_path / "t").to_arrow()
     found.validate(full=True)
     assert found["c"].to_pylist() == storage.to_pylist()
+
+
+@pytest.mark.parametrize("text", ["1.0", "[1]", '{"n": null}', '{"n": ["Array", null]}', "no JSON"])
+@pytest.mark.parametrize("key", ["polars", "ARROW:polars"])
+def test_metadata_of_other_programs_does_not_hinder_polars(stored, key, text):
+    table = pa.table({"n": [1, 2]}, metadata={key: text})
+    assert stored(table).to_polars()["n"].to_list() == [1, 2]

@@ -5,7 +5,7 @@ are those of cfile.open.
 """
 from __future__ import annotations
 
-from . import _native
+from . import _native, restoring
 from .errors import ArgumentError
 from .locations import located
 from .optional import Lazy
@@ -128,8 +128,7 @@ def replace_columns(path: Path, data: Any, *, encoding: str | dict[str, str] | N
 def _write_columns(path: Path, data: Any, options: dict[str, Any], storage_options: Mapping[str, Any] | None, *, replace: bool) -> None:
     target = located(path, storage_options)
     settings = settings_of(options)
-    metadata = _native.open_table(target).info()["metadata"]
-    with Data(data, (), metadata.get("ARROW:schema", "")) as source:
+    with Data(data, (), restoring.described_by(_native.open_table(target))) as source:
         if source.fields is None:
             raise ArgumentError("one array has no name: pass a table with this column")
         _native.write_columns(target, source.stream, settings, replace)

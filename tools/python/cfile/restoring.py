@@ -3,7 +3,7 @@
 `cfile.write` keeps it as metadata of a table: "pandas" is the text that pyarrow writes for pandas, "ARROW:schema" the schema of the data
 in base64, "ARROW:categories" the categories of categorical columns in their order: JSON with a list of strings for each column, or an Arrow
 stream in base64 if the categories are no strings, "python_strings" the names of columns of pandas whose strings are objects of Python, and
-"polars" the types Array, Categorical and Enum of columns of Polars.
+"ARROW:polars" the types Array, Categorical and Enum of columns of Polars.
 The labels of a RangeIndex are a column, unless they only count the rows from 0: metadata cannot follow rows that are sorted or chosen.
 A table that was made from a Parquet file has the same metadata. A column gets ordered categories only if its categories are known.
 """
@@ -24,6 +24,7 @@ else:
     base64, json = Lazy("base64"), Lazy("json")
 
 _CATEGORIES = "ARROW:categories"
+_POLARS = "ARROW:polars"
 _PURPOSE = "writing and reading columns of pyarrow and pandas"
 
 
@@ -83,6 +84,12 @@ def _labelled(table: Any, fields: Collection[str] | None) -> Any:
             indexes.append(field)
     described["index_columns"] = indexes
     return table.replace_schema_metadata({**table.schema.metadata, b"pandas": json.dumps(described)})
+
+
+def described_by(opened: Any) -> str | None:
+    """ARROW:schema of a table that gets rows; None if an earlier version has written it, whose rows have the stored types."""
+    text = opened.info()["metadata"].get("ARROW:schema", "")
+    return None if text and not opened.arrow_schema else text
 
 
 def without_ranges(metadata: Mapping[str, str]) -> Mapping[str, str]:
@@ -225,17 +232,23 @@ def polars_types(data: Any) -> dict[str, str]:
             raise UnsupportedError(f"column {name}: no column can hold objects of Python")
         if kind in ("Array", "Categorical", "Enum"):
             types[name] = kind, dtype.categories.to_list() if kind == "Enum" else getattr(dtype, "shape", None)
-    return {"polars": json.dumps(types)} if types else {}
+    return {_POLARS: json.dumps(types)} if types else {}
 
 
 def to_polars(data: Any, text: str) -> Any:
     """Gives data of Polars the types that polars_types has kept, if the values have them."""
     polars = need("polars", "to_polars")
-    for name, (kind, of) in json.loads(text or "{}").items():
+    types: Any = {}
+    with suppress(ValueError):  # other programs may write what they like
+        types = json.loads(text)
+    if not isinstance(types, dict):
+        return data
+    for name, kept_type in types.items():
         column = data if isinstance(data, polars.Series) else data.get_column(name) if name in data.columns else None
         if column is None or (column is data and name != column.name):
             continue
-        with suppress(polars.exceptions.PolarsError, AttributeError):
+        with suppress(polars.exceptions.PolarsError, AttributeError, TypeError, ValueError):
+            kind, of = kept_type
             if kind != "Array":
                 column = column.cast(polars.Enum(of) if kind == "Enum" else polars.Categorical())
             for depth in range(len(of) if kind == "Array" else 0, 0, -1):  # the innermost lists first

@@ -138,7 +138,7 @@ class OpenRows(Rows):
         raise NotImplementedError
 
     def _polars_types(self) -> str:
-        return str(self._opened.info()["metadata"].get("polars", "")) if self._opened.arrow_schema else ""
+        return str(self._opened.info()["metadata"].get("ARROW:polars", "")) if self._opened.arrow_schema else ""
 
     def head(self, count: int = 5) -> Selection:
         """The first rows, at most `count`."""

@@ -253,7 +253,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     opened = _native.open_table(target)
     keep_index(opened, settings)
     metadata = restoring.kept(opened.info()["metadata"])
-    with Data(data, opened.fields, metadata.get("ARROW:schema", "")) as source:
+    with Data(data, opened.fields, restoring.described_by(opened)) as source:
         with_metadata(settings, opened.columns[0]["name"], metadata or source.metadata)
         if evolve:
             with tempfile.TemporaryDirectory() as folder:
