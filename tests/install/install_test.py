@@ -226,7 +226,9 @@ def check_completed_columns(prefix):
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         (work / "x.csv").write_text("delay,day,carrier,a b\n1,2,3,4\n")
-        run(prefix / "bin/cfile-import", "x.csv", "t", cwd=work)
+        environment = environment_of(prefix)
+        environment["PATH"] = f"{prefix}/bin:{environment['PATH']}"
+        run(prefix / "bin/cfile-import", "x.csv", "t", cwd=work, env=environment)
         for shell, script in scripts.items():
             if not shutil.which(shell):
                 continue
@@ -243,7 +245,7 @@ def check_completed_columns(prefix):
                     ("cfile-import", "--append", "-", "t", "--type", "car"): ["carrier"],
                     ("cfile-import", "t/table.cft", "u", "--type", ""): []}.items():
                 arguments = [*(["-c", script] if shell == "fish" else ["-c", script, shell]), *words]
-                found = run(shell, *arguments, cwd=work, env=os.environ | {"PATH": f"{prefix}/bin:{os.environ['PATH']}"})
+                found = run(shell, *arguments, cwd=work, env=environment)
                 found = [line.partition("\t")[0] for line in found.splitlines() if line]
                 expect(sorted(found) == sorted(expected), f"{shell} completes {' '.join(words)} to {found}, not to {expected}")
 
