@@ -1,7 +1,35 @@
 #!/usr/bin/env python3
-"""Checks that the figures in README.md are those of tests/benchmarks/RESULTS.md: check_figures.py ROOT"""
+"""Checks that the figures and the chart in README.md are those of tests/benchmarks/RESULTS.md: check_figures.py ROOT [--write]
+
+With --write, writes the chart, scans.svg beside RESULTS.md."""
+import math
 import pathlib
 import sys
+
+
+def chart(rows):
+    """The rows `scan, default` as SVG: the speed of each peer with each data, on a logarithmic scale from 10 M values/s."""
+    peers = {"pyarrow smallest": ("Parquet, pyarrow", "#b5bac1"), "Vortex": ("Vortex", "#7f8894"), "cfile": ("cfile", "#0a7d5a")}
+    speeds = {}
+    for row in rows:
+        if row["work"] == "scan, default" and row["peer"] in peers:
+            of_data = speeds.setdefault(row["data"], {"cfile": row["default"]})
+            of_data[row["peer"]] = row["its figure"]
+    parts, y = [], 34
+    for place, (name, color) in enumerate(peers.values()):
+        parts.append(f'<rect x="{90 + 150 * place}" y="10" width="11" height="11" fill="{color}"/>'
+                     f'<text x="{106 + 150 * place}" y="20">{name}</text>')
+    for data, of_data in speeds.items():
+        parts.append(f'<text x="82" y="{y + 27}" text-anchor="end">{data}</text>')
+        for peer, (_, color) in peers.items():
+            speed = float(of_data[peer].replace(",", ""))
+            width = 160 * math.log10(speed / 10)
+            parts.append(f'<rect x="90" y="{y}" width="{width:.0f}" height="12" fill="{color}"/>'
+                         f'<text x="{94 + width:.0f}" y="{y + 10}">{speed:,.0f}</text>')
+            y += 13
+        y += 8
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="560" height="{y}" font-family="sans-serif" font-size="12">\n'
+            '<rect width="100%" height="100%" fill="#ffffff"/>\n' + "\n".join(parts) + "\n</svg>\n")
 
 
 def main():
@@ -30,8 +58,6 @@ def main():
     expected.append(f"{least:.1f} to {greatest:.1f} µs")
     values = [figures(f"one row, {form}", "array", column="default") for form in ("plain", "compressed")]
     expected.append(f"{min(values)[0]:.2f} to {max(greatest for _, greatest in values):.2f} µs")
-    least, greatest = figures("seek by key", "LMDB")
-    expected.append(f"{least:.2f} to {greatest:.2f} of LMDB's time")
     least, _ = figures("write, default", "pyarrow plain", "walk")
     expected.append(f"writing random doubles takes {1 / least:.1f} times as long")
     least, _ = figures("scan, plain", "pyarrow plain", "walk")
@@ -39,11 +65,16 @@ def main():
     least, greatest = figures("scan, plain", "Arrow IPC")
     expected.append(f"{1 / greatest:.0f} to {1 / least:.0f} times as fast")
 
+    svg = root / "tests/benchmarks/scans.svg"
+    if "--write" in sys.argv:
+        svg.write_text(chart(rows), encoding="utf-8")
+    elif svg.read_text(encoding="utf-8") != chart(rows):
+        sys.exit(f"{svg} does not show the figures of RESULTS.md; {sys.argv[0]} {root} --write writes it")
     readme = " ".join((root / "README.md").read_text(encoding="utf-8").replace("**", "").split())
     missing = [text for text in expected if text not in readme]
     if missing:
         sys.exit("README.md does not say:\n" + "\n".join(missing))
-    print(f"{len(expected)} figures are those of RESULTS.md")
+    print(f"{len(expected)} figures and the chart are those of RESULTS.md")
 
 
 if __name__ == "__main__":
