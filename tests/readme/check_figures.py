@@ -29,7 +29,7 @@ def chart(rows):
             y += 13
         y += 8
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="560" height="{y}" font-family="sans-serif" font-size="12">\n'
-            '<rect width="100%" height="100%" fill="#ffffff"/>\n' + "\n".join(parts) + "\n</svg>\n")
+            '<rect width="100%" height="100%" fill="#ffffff"/>\n' + "".join(parts) + "</svg>\n")
 
 
 def main():
