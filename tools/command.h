@@ -102,9 +102,9 @@ struct Parsed {
   std::string error = {};
   // What --help or a similar option prints. If set, the targets are not.
   std::optional<std::string> text = {};
-  // The subcommand that the user chose, also if there is an error.
+  // The subcommand that the user chose, even if there is an error.
   const Command* chosen = nullptr;
-  // The texts of the arguments of the tool itself, also if there is an error.
+  // The texts of the arguments of the tool itself, even if there is an error.
   std::vector<std::string> arguments = {};
   // What the user should write instead of the alias that he wrote; "": there was none.
   std::string note = {};

@@ -48,7 +48,7 @@ bool BeginsLikeJson(std::string_view head);
 
 // Returns a sentence about what `source` is, if it is a file of another program or empty:
 //   "the file is Parquet, not a CFile; cfile-import makes a table of it: cfile-import NAME TABLE"
-// Returns "" for a CFile, also if it is damaged, for other bytes, and if `source` cannot be read.
+// Returns "" for a CFile, even if it is damaged, for other bytes, and if `source` cannot be read.
 std::string DescribeForeignFile(const Source& source);
 
 // True if `source` begins like a CFile and does not end like one. False if it cannot be read.

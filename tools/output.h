@@ -69,7 +69,7 @@ class Output {
   bool error_printed_ = false;
 };
 
-// Ends the process by SIGPIPE, also if the signal is ignored.
+// Ends the process by SIGPIPE, even if the signal is ignored.
 void EndByClosedPipe();
 
 // {"schema_version": 1, "path": ...}: the beginning of a JSON document.

@@ -655,7 +655,7 @@ TEST_F(ArrowTakeRecordsTest, ColumnOnly) {
   }
 }
 
-// Groups contain all ordinals of the list, in order, also if the ordinals are far from each other.
+// Groups contain all ordinals of the list, in order, even if the ordinals are far from each other.
 TEST(ArrowTake, GroupsOfOrdinals) {
   std::mt19937_64 random(10);
   for (const int bits : {3, 20, 48, 49, 62}) {

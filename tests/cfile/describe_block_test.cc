@@ -171,7 +171,7 @@ TEST(DescribeRegion, RefusesARegionOutsideOfTheFile) {
   }
 }
 
-// The regions cover the file exactly, also if the stored size of the footer or the header is wrong.
+// The regions cover the file exactly, even if the stored size of the footer or the header is wrong.
 TEST(DescribeEnds, CoversFilesWithWrongSizes) {
   std::ifstream file(CFILE_SOURCE_DIR "/tests/golden/kudu/string_prefix_low_nn_nine.cfile",
                      std::ios::binary);

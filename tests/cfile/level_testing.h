@@ -16,7 +16,7 @@ namespace cfile::testing_support {
 template <typename T>
 struct Leaf {
   LevelLimits limits;
-  std::vector<uint16_t> repetition, definition;  // one per entry, also if the maximum is 0
+  std::vector<uint16_t> repetition, definition;  // one per entry, even if the maximum is 0
   std::vector<Owned<T>> values;
   // For each record, the index of its first entry and of its first value. The last elements are the
   // total numbers of entries and of values.

@@ -498,7 +498,7 @@ TEST_F(TableRepairTest, MissingColumns) {
   const std::string file = Files(names[1] + "/0001")[0];
   const std::string bytes = Bytes(file);
   ASSERT_TRUE(storage_->Delete(file).ok());
-  // The part stays, also if nothing of it can be salvaged and if table.cft is rebuilt.
+  // The part stays, even if nothing of it can be salvaged and if table.cft is rebuilt.
   for (const bool salvage : {false, true}) {
     for (const bool force : {false, true}) {
       const RepairReport kept = MustRepair({.salvage = salvage, .force = force});
@@ -659,7 +659,7 @@ TEST_F(TableRepairTest, DamagedCopiesAreWrittenAgain) {
   }
 }
 
-// The rows that all columns still have come back, also if table.cft is lost, too.
+// The rows that all columns still have come back, even if table.cft is lost, too.
 TEST_F(TableRepairTest, SalvagesColumns) {
   for (const bool lose : {false, true}) {
     SCOPED_TRACE(lose);

@@ -165,7 +165,7 @@ TEST(For, WithoutExceptionsTheReferenceIsTheMinimum) {
   EXPECT_TRUE(EntryOf<uint64_t>(block).exceptions > 0 || EntryOf<uint64_t>(block).width == 64);
 }
 
-// Sorted values are packed as differences between neighbours, also if they pass the end of the
+// Sorted values are packed as differences between neighbours, even if they pass the end of the
 // range of the type.
 TEST(For, StoresDeltasWhereTheyPay) {
   for (const uint64_t first : {uint64_t{0}, uint64_t{1} << 63, ~uint64_t{0} - 5000}) {

@@ -606,7 +606,7 @@ class Json(DumpTest):
         found = [json.loads(line) for line in self.dump("rows", "--json", "--where", "id = 8", "two_parts").splitlines()]
         self.assertEqual([row["ordinal"] for row in found], [4, 11])
         self.assertEqual(len(self.dump("rows", "--where", "id = 8", "--ordinal", "5", "two_parts").splitlines()), 2)
-        # The JSON of several parts is one object, also if parts cannot be read.
+        # The JSON of several parts is one object, even if parts cannot be read.
         for path, printed in zip(self.folder.glob("two_parts/part-*/*-id.cfile"), (1, 0), strict=True):
             path.write_bytes(b"")
             code, out, _ = self.run_dump("hexdump", "--header", "--json", "two_parts", "--column", "id")

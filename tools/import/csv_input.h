@@ -48,7 +48,7 @@ class CsvInput {
   // ...
   void TakeHeaderForRow();
   bool has_header() const { return has_header_; }
-  // Names the columns `names`, also if TakeHeaderForRow is called later. kInvalidArgument: there is
+  // Names the columns `names`, even if TakeHeaderForRow is called later. kInvalidArgument: there is
   // another number of columns, or a name is empty or repeated.
   absl::Status SetNames(const std::vector<std::string>& names);
 

@@ -284,7 +284,7 @@ void AddReportCommand(Command& app, CommonOptions& common, Action& action) {
       "total 2 MiB of them. It also has the bounds and the index keys of the blocks, cut to 60\n"
       "bytes. The first --regions regions are described one by one; of a table, each file gets an\n"
       "equal share of both limits, and the first 1,000 files have a map.\n\n"
-      "OUT appears when it is complete, also if FILE is damaged. OUT cannot be FILE, or inside\n"
+      "OUT appears when it is complete, even if FILE is damaged. OUT cannot be FILE, or inside\n"
       "the table FILE. The exit code is that of `verify`: 0 if everything is valid, 2 if anything\n"
       "is damaged or missing.\n\n"
       "Examples:\n"
