@@ -91,7 +91,7 @@ def main():
         problems.append("no link found")
     if problems:
         sys.exit("\n".join(problems))
-    print(f"{checked} links and paths are right")
+    print(f"{checked} links and paths, 0 findings")
 
 
 if __name__ == "__main__":
