@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Checks that the figures and the chart in README.md are those of tests/benchmarks/RESULTS.md: check_figures.py ROOT [--write]
+"""Checks that the figures and the chart in README.md are those of tests/benchmarks/RESULTS.md, and that it is short.
+
+check_figures.py ROOT [--write]
 
 With --write, writes the chart, scans.svg beside RESULTS.md."""
 import math
 import pathlib
 import sys
+
+MOST_WORDS = 1200  # of README.md
 
 
 def chart(rows):
@@ -74,6 +78,8 @@ def main():
     missing = [text for text in expected if text not in readme]
     if missing:
         sys.exit("README.md does not say:\n" + "\n".join(missing))
+    if len(readme.split()) > MOST_WORDS:
+        sys.exit(f"README.md has {len(readme.split())} words, more than {MOST_WORDS}: move text to another page")
     print(f"{len(expected)} figures and the chart are those of RESULTS.md")
 
 
