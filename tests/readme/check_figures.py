@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that the figures and the chart in README.md are those of tests/benchmarks/RESULTS.md, and that it is short.
+"""Checks that figures of the pages and the chart in README.md are those of the measurements, and that README.md is short.
 
 check_figures.py ROOT [--write]
 
 With --write, writes the chart, scans.svg beside RESULTS.md."""
 import math
 import pathlib
+import re
 import sys
 
 MOST_WORDS = 1200  # of README.md
@@ -74,13 +75,27 @@ def main():
         svg.write_text(chart(rows), encoding="utf-8")
     elif svg.read_text(encoding="utf-8") != chart(rows):
         sys.exit(f"{svg} does not show the figures of RESULTS.md; {sys.argv[0]} {root} --write writes it")
-    readme = " ".join((root / "README.md").read_text(encoding="utf-8").replace("**", "").split())
-    missing = [text for text in expected if text not in readme]
+    def words_of(page):
+        return " ".join((root / page).read_text(encoding="utf-8").replace("**", "").split())
+
+    readme = words_of("README.md")
+    of_pages = [("README.md", text) for text in expected]
+    # Figures of other results: a page, the pattern of its sentence with a place for each figure, the results and the pattern of the figures.
+    programs = "tests/benchmarks/results_programs.md"
+    for page, sentence, results, pattern in (
+            ("README.md", "{1} µs for a key and {0} µs for a row", "tools/python/TUTORIAL.md", r"\| cfile \| ([\d.]+) \| ([\d.]+)"),
+            ("README.md", "searches them: about {} minutes", programs, r"`tools/quickstart` on .*?\| ([\d.]+) minutes"),
+            ("README.md", "all tests: about {} minutes", programs, r"`tools/run-tests` there.*?\| ([\d.]+) minutes"),
+            ("tools/python/README.md", "a key in about {1} µs and returns a row of three columns in about {0} µs", "tools/python/TUTORIAL.md",
+             r"\| cfile \| ([\d.]+) \| ([\d.]+)"),
+            ("cfile/README.md", "reads {1} KiB instead of {0} KiB", programs, r"\| KiB, mapped; .*? \| ([\d.]+); [\d.]+ \| ([\d.]+);")):
+        of_pages.append((page, sentence.format(*(f"{float(figure):.0f}" for figure in re.search(pattern, words_of(results)).groups()))))
+    missing = [f"{page} does not say: {text}" for page, text in of_pages if text not in words_of(page)]
     if missing:
-        sys.exit("README.md does not say:\n" + "\n".join(missing))
+        sys.exit("\n".join(missing))
     if len(readme.split()) > MOST_WORDS:
         sys.exit(f"README.md has {len(readme.split())} words, more than {MOST_WORDS}: move text to another page")
-    print(f"{len(expected)} figures and the chart are those of RESULTS.md")
+    print(f"{len(of_pages)} figures and the chart are those of the results")
 
 
 if __name__ == "__main__":
