@@ -1,19 +1,21 @@
 // Rows of a file or a table as text, in the formats of `rows`.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/io.h"
+#include "cfile/status.h"
 #include "tools/dump/row_ranges.h"
 #include "tools/dump/row_selection.h"
 #include "tools/progress.h"
@@ -30,10 +32,8 @@ enum class RowFormat {
 };
 
 struct RowForm {
-  RowFormat format = RowFormat::kText;
-  // Nested rows may be printed as JSON Lines, because the user asked for no format.
-  bool nested_as_json = false;
-  char delimiter = ',';  // of kCsv
+  RowFormat format = RowFormat::kText;  // nested rows are JSON Lines in place of kText and kFields
+  char delimiter = ',';                 // of kCsv
   // The names of the columns come first in kText, kHex and kCsv, the row's number in kFields.
   bool header = true;
   // Of kText: the cells of a line on a terminal. Values are aligned, or printed as in kFields if
@@ -52,6 +52,42 @@ class RowText {
   virtual uint64_t ordinal() const = 0;
 };
 
+// Reads batches of the ranges for a text of their rows.
+class ScannedRows : public RowText {
+ public:
+  ScannedRows(const Input& input, RowSelection selection, RowRanges ranges)
+      : ordinal_(ranges.empty() ? 0 : ranges.front().begin),
+        rows_left_(selection.rows_left),
+        scan_(input, Limited(std::move(selection)), std::move(ranges)) {}
+  uint64_t ordinal() const final { return ordinal_; }
+
+ protected:
+  // Reads the next rows; false at the end.
+  absl::StatusOr<bool> Read() {
+    CFILE_ASSIGN_OR_RETURN(rows_, scan_.Next());
+    if (rows_.batch == nullptr) return false;
+    ordinal_ = rows_.batch->ordinal(rows_.end - 1) + 1;
+    if (rows_left_) *rows_left_ -= rows_.end - rows_.begin;
+    return true;
+  }
+  // Adds the rows of rows_ to the limit again, because they could not be appended.
+  void GiveBack() {
+    if (rows_left_) *rows_left_ += rows_.end - rows_.begin;
+  }
+
+  BatchRows rows_;
+  uint64_t ordinal_;
+
+ private:
+  static RowSelection Limited(RowSelection selection) {
+    if (selection.rows_left) selection.options.limit = *selection.rows_left;
+    return selection;
+  }
+
+  const std::shared_ptr<uint64_t> rows_left_;
+  RangeScan scan_;
+};
+
 // Writes and clears the text of RowText::Append within a row. Null: there is no such function.
 using FlushText = std::function<void(std::string&)>;
 using OpenText =
@@ -68,6 +104,11 @@ struct RowPlan {
   // The columns of a table that the rows need; empty for a file.
   std::vector<std::string> columns = {};
 };
+
+// True if a row is an object of plain values.
+bool IsFlat(const Schema& schema);
+// The columns of the batches of `selection`, and those that its condition tests.
+std::vector<std::string> ColumnsToRead(const RowSelection& selection);
 
 // `input` must outlive the plan. kInvalidArgument: the choice does not fit the input, or the format
 // cannot hold nested columns. Other errors are those of ChooseRows.
@@ -88,9 +129,28 @@ absl::StatusOr<RowPlan> PlanEntries(const Reader& file, const CommonOptions& com
                                     const RowChoice& choice, const RangeChoice& range,
                                     const RowForm& form);
 
+// Rows that are left out because of damage. Thread-safe.
+class LostRows {
+ public:
+  // `count`: how many of the rows are chosen.
+  void Add(const OrdinalRange& rows, uint64_t count, std::string reason);
+  // Warns about the rows, once for rows that follow each other for one reason. Returns the number
+  // of chosen rows.
+  uint64_t Report();
+
+ private:
+  struct Range {
+    OrdinalRange rows;
+    std::string reason;
+  };
+  std::mutex mutex_;
+  std::vector<Range> ranges_;
+  uint64_t count_ = 0;
+};
+
 // Returns `plan` with another `open`, which goes on behind the blocks with damaged values, and
-// prints to standard error which rows it leaves out. `lost_rows` gets their number.
-RowPlan SkippingDamage(const Input& input, RowPlan plan, std::atomic<uint64_t>& lost_rows);
+// behind the parts that lack a file. `lost` gets the rows that are left out.
+RowPlan SkippingDamage(const Input& input, RowPlan plan, LostRows& lost);
 
 // Writes the text of the rows to `sink`, in order. Several threads make the text, each with memory
 // for up to 16 MiB. The text of the rows before an error is written before the error is returned.
