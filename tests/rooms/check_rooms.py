@@ -3,7 +3,7 @@
 source files a folder holds. Also checks that one source decides what the version of a file means.
 
   tests/rooms/check_rooms.py           exits with 1 if a rule is broken
-  tests/rooms/check_rooms.py --draw    also prints the modules and their arrows
+  tests/rooms/check_rooms.py --draw    also prints the rooms and their arrows
 
 A header and its source are one unit: the first include of a source, which stands alone, is its header. The rules are
 the tables below. A folder that they do not name is an error, so a new module is a decision.
@@ -86,17 +86,17 @@ DOORS = {
 
 
 def allowed():
-    rules = {module: set(others) for module, others in ENCODINGS.items()}
+    rules = {room: set(others) for room, others in ENCODINGS.items()}
     rules["cfile"] = set(PUBLIC)
-    for module, others in CORE.items():
-        rules[f"cfile/core/{module}"] = {f"cfile/core/{other}" for other in others} | set(ENCODINGS) | {"cfile"}
-    core = {f"cfile/core/{module}" for module in CORE}
-    for module, others in PARTS.items():
-        rules[f"cfile/parts/{module}"] = {f"cfile/parts/{other}" for other in others} | core | set(ENCODINGS) | {"cfile"}
-    for module in ("tools", "tools/dump", "tools/import", "tools/input", "tools/records", "tools/report", "tools/table", "tools/columns"):
-        rules[module] = {"cfile"} | ({"tools"} if module != "tools" else set())
-    for module in ("tools/dump", "tools/import"):
-        rules[module].add("tools/records")
+    for room, others in CORE.items():
+        rules[f"cfile/core/{room}"] = {f"cfile/core/{other}" for other in others} | set(ENCODINGS) | {"cfile"}
+    core = {f"cfile/core/{room}" for room in CORE}
+    for room, others in PARTS.items():
+        rules[f"cfile/parts/{room}"] = {f"cfile/parts/{other}" for other in others} | core | set(ENCODINGS) | {"cfile"}
+    for room in ("tools", "tools/dump", "tools/import", "tools/input", "tools/records", "tools/report", "tools/table", "tools/columns"):
+        rules[room] = {"cfile"} | ({"tools"} if room != "tools" else set())
+    for room in ("tools/dump", "tools/import"):
+        rules[room].add("tools/records")
     rules["tools/import"].add("tools/input")
     rules["tools/columns"] |= {"tools/dump", "encodings"}  # walks the registry
     rules["tools/report"] |= {"tools/dump", "tools/columns"}
@@ -130,7 +130,7 @@ def read_tree():
     return includes, unit
 
 
-def module_of(name):
+def room_of(name):
     return name.rpartition("/")[0]
 
 
@@ -176,14 +176,14 @@ def problems():
     arrows = collections.defaultdict(set)
     files = collections.Counter()
     for name, targets in includes.items():
-        module = module_of(name)
-        files[module] += 1
+        room = room_of(name)
+        files[room] += 1
         if name.endswith(".cc") and not name.endswith("/main.cc") and unit[name] == name:
             found.append(f"{name}: the first include, alone before all others, is the header that the source implements")
         if name.startswith(("cfile/core/", "cfile/parts/")) and name != DECIDES and DECISION.search((ROOT / name).read_text()):
             found.append(f"{name} compares a version or a compatibility: only {DECIDES} may do that")
-        if module not in rules:
-            found.append(f"{name}: tests/rooms/check_rooms.py has no rule for the module {module}")
+        if room not in rules:
+            found.append(f"{name}: tests/rooms/check_rooms.py has no rule for the module {room}")
             continue
         for target in targets:
             if not target.startswith(TOPS):
@@ -192,24 +192,24 @@ def problems():
                 if not target.startswith((*THIRD_PARTY, *DOORS)):
                     found.append(f"{name} includes {target}: an include names the path from the root")
                 continue
-            other = module_of(target)
-            if other != module and other not in rules[module]:
-                found.append(f"{name} includes {target}: {module} may not include {other}")
+            other = room_of(target)
+            if other != room and other not in rules[room]:
+                found.append(f"{name} includes {target}: {room} may not include {other}")
             if unit[name] != unit.get(target, target):
                 arrows[unit[name]].add(unit.get(target, target))
     for cycle in cycles_of({one: sorted(others) for one, others in sorted(arrows.items())}):
         found.append("these include each other in a cycle: " + ", ".join(cycle))
-    for module, count in sorted(files.items()):
+    for room, count in sorted(files.items()):
         if count > MOST_FILES:
-            found.append(f"{module} holds {count} source files, at most {MOST_FILES} are allowed")
-    return found, files, {(module_of(a), module_of(b)) for a, others in arrows.items() for b in others if module_of(a) != module_of(b)}
+            found.append(f"{room} holds {count} source files, at most {MOST_FILES} are allowed")
+    return found, files, {(room_of(a), room_of(b)) for a, others in arrows.items() for b in others if room_of(a) != room_of(b)}
 
 
 def main():
     found, files, arrows = problems()
     if "--draw" in sys.argv[1:]:
-        for module in sorted(files):
-            print(f"{module} ({files[module]} files): {', '.join(sorted(b for a, b in arrows if a == module)) or '-'}")
+        for room in sorted(files):
+            print(f"{room} ({files[room]} files): {', '.join(sorted(b for a, b in arrows if a == room)) or '-'}")
     for problem in found:
         print(problem, file=sys.stderr)
     print(f"{len(files)} modules, {len(arrows)} arrows, {len(found)} problems")
