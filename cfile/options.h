@@ -233,8 +233,9 @@ struct ReaderOptions {
   // The largest block in bytes, as stored and before compression. A reader holds up to twice this
   // size in memory.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
-  // True: a block may also be as large as the file (at most 2^31 - 1 bytes), so that large files
-  // with large blocks need no higher limit, and a file cannot claim more memory than it has bytes.
+  // True: a block may also be as large as the file, and if it is compressed, 64 times as large
+  // before compression (at most 2^31 - 1 bytes). So files with large blocks need no higher limit,
+  // and a small file cannot claim much memory.
   bool blocks_up_to_file_size = false;
   // The statistics may be larger than other blocks by this many bytes, for their Bloom filter.
   // Larger statistics are ignored: readers and scans then work without statistics

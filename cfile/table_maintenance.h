@@ -67,8 +67,8 @@ struct CompactReport {
 // All other values are encoded again. If parts overlap in the order of the rows, all values of
 // the sort column are encoded again, too.
 //
-// Blocks may be as large as their files (ReaderOptions::blocks_up_to_file_size); to write blocks of
-// more than 16 MiB again, `options` need a higher max_block_size_bytes.
+// Blocks may be as large as ReaderOptions::blocks_up_to_file_size says, or as the largest
+// max_block_size_bytes of `options`, which is needed to write blocks of more than 16 MiB again.
 //
 // Memory: that of a TableWriter, and at most 24 MiB for the order of the rows. In addition, each
 // part that is being merged at the moment needs two blocks: one of the sort column and one of one

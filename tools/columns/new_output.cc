@@ -37,7 +37,9 @@ absl::Status CheckOnlyTableFiles(const std::string& path, const std::string& nam
 }  // namespace
 
 void SetWriterLimits(const CommonOptions& common, WriterOptions& options) {
-  if (common.max_block_size_bytes > 0) options.max_block_size_bytes = common.max_block_size_bytes;
+  // What can be read can be written again.
+  options.max_block_size_bytes =
+      common.max_block_size_bytes > 0 ? common.max_block_size_bytes : kMaxBytes;
   options.max_metadata_size_bytes = common.max_metadata_size_bytes;
   options.max_index_size_bytes = common.max_index_size_bytes;
   options.max_dictionary_values = common.max_dictionary_values;

@@ -54,6 +54,7 @@ struct Arguments {
   bool force = false;
   bool dry_run = false;
   bool all = false;
+  size_t max_block_size_bytes = ReaderOptions().max_block_size_bytes;
 };
 
 // Begins what a command prints.
@@ -61,12 +62,15 @@ Document NewDocument(const Arguments& arguments) {
   return Document(arguments.json, arguments.directory);
 }
 
-// Tables with large blocks need no option: what they have can be read and written again.
-ReaderOptions Reading() { return {.blocks_up_to_file_size = true}; }
+ReaderOptions Reading(const Arguments& arguments) {
+  return {.max_block_size_bytes = arguments.max_block_size_bytes, .blocks_up_to_file_size = true};
+}
+
+// What can be read can be written again.
 std::vector<WriterOptions> Writing() { return {{.max_block_size_bytes = kMaxBytes}}; }
 
 absl::StatusOr<TableReader> OpenTable(const Arguments& arguments) {
-  return TableReader::Open(arguments.table, Reading());
+  return TableReader::Open(arguments.table, Reading(arguments));
 }
 
 absl::StatusOr<std::vector<PartInfo>> PartsOf(const TableReader& table) {
@@ -322,7 +326,7 @@ Outcome RepairTable(const Arguments& arguments, Output& output) {
                                                   .drop_damaged = arguments.drop_damaged,
                                                   .force = arguments.force,
                                                   .dry_run = arguments.dry_run,
-                                                  .reader = Reading()}));
+                                                  .reader = Reading(arguments)}));
   bool damaged = false;
   uint64_t lost_rows = 0;
   for (const RepairedPart& part : report.parts) {
@@ -372,6 +376,9 @@ ExitCode Run(int argc, char** argv) {
         .name = name, .description = description, .on_choice = [&action, run] { action = run; }});
     command.Add("DIRECTORY", &arguments.directory, "The directory of the table, or its s3:// URL")
         .required = true;
+    command.Add("--max-block-size BYTES", &arguments.max_block_size_bytes,
+                "Size of a block, if it is above 16MiB and the file is much smaller",
+                BytesIn(1, kMaxBytes));
     return command;
   };
   const auto with_json = [&](Command& command) -> Command& {

@@ -23,6 +23,8 @@ constexpr uint64_t kMappedTailBytes = 8 * 1024;
 // Blocks that have fewer bytes are always read whole, because reading a part of a block takes two
 // requests: one for the head, and one for the part.
 constexpr uint32_t kLeastBytesOfParts = 16 * 1024;
+// See ReaderOptions::blocks_up_to_file_size.
+constexpr uint64_t kMostGrowth = 64;
 
 // Returns the identity of a file's blocks in the cache.
 // The identity includes the options that say how blocks are checked before they enter the cache.
@@ -45,6 +47,14 @@ size_t MemoryOf(const FileStatistics& statistics) {
 }
 
 }  // namespace
+
+size_t MaxBlockSize(const ReaderOptions& options, uint64_t file_bytes, Compression compression) {
+  if (!options.blocks_up_to_file_size) return options.max_block_size_bytes;
+  constexpr uint64_t kMostBytes = std::numeric_limits<int32_t>::max();
+  const uint64_t growth = compression == Compression::kNone ? 1 : kMostGrowth;
+  return std::max<uint64_t>(options.max_block_size_bytes,
+                            std::min(std::min(file_bytes, kMostBytes) * growth, kMostBytes));
+}
 
 absl::StatusOr<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<const Source> source,
                                                              const ReaderOptions& options,
@@ -79,11 +89,7 @@ FileReader::FileReader(std::shared_ptr<const Source> source,
       seek_index_bytes_left_(static_cast<int64_t>(
           std::min<size_t>(options.max_seek_index_bytes, std::numeric_limits<int64_t>::max()))),
       usage_(std::move(ends), std::move(usage)) {
-  if (options_.blocks_up_to_file_size) {
-    options_.max_block_size_bytes =
-        std::max<size_t>(options_.max_block_size_bytes,
-                         std::min<uint64_t>(source_->size(), std::numeric_limits<int32_t>::max()));
-  }
+  options_.max_block_size_bytes = MaxBlockSize(options_, source_->size(), info_.compression);
   if (options_.block_cache == nullptr) options_.block_cache = BlockCache::Default();
   cache_file_ = CachedBlocks::FileOf(CacheIdentity(*source_, options_));
   usage_.AddMemory(sizeof(FileReader) + info_.header_size_bytes);

@@ -41,6 +41,9 @@ struct LoadedBlock {
   bool in_part = false;
 };
 
+// The largest block that a reader of a file of `file_bytes` bytes accepts.
+size_t MaxBlockSize(const ReaderOptions& options, uint64_t file_bytes, Compression compression);
+
 // An open file. Immutable, except for CompleteType, and for data that is read once and then kept:
 // index nodes, the set of verified blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {

@@ -406,6 +406,9 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
                                       std::unique_ptr<Sink> sink,
                                       const SalvageOptions& salvage_options) {
   SalvageOptions options = salvage_options;
+  // The codec of a torn file may not be known yet: any but kNone stands for it.
+  options.reader.max_block_size_bytes =
+      internal::MaxBlockSize(options.reader, torn->size(), Compression::kDefault);
   for (size_t* limit :
        {&options.reader.max_block_size_bytes, &options.reader.max_bloom_filter_bytes}) {
     *limit = std::min(*limit, kMostBlockBytes);

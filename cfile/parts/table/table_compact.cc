@@ -328,13 +328,21 @@ bool ChooseMovedPast(std::span<const BlockStatistics> bounds, const std::string&
   return least.has_value();
 }
 
+// Blocks that may be written may also be read.
+ReaderOptions ReadingFor(std::span<const WriterOptions> options) {
+  ReaderOptions reading{.blocks_up_to_file_size = true};
+  for (const WriterOptions& each : options)
+    reading.max_block_size_bytes =
+        std::max(reading.max_block_size_bytes, each.max_block_size_bytes);
+  return reading;
+}
+
 }  // namespace
 
 absl::StatusOr<CompactReport> Compact(const TableLocation& location,
                                       std::span<const std::string> parts,
                                       std::span<const WriterOptions> options) {
-  CFILE_ASSIGN_OR_RETURN(const TableReader table,
-                         TableReader::Open(location, {.blocks_up_to_file_size = true}));
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location, ReadingFor(options)));
   // Grows while parts are read, because num_parts() of a damaged table may be wrong.
   std::vector<bool> chosen;
   std::vector<std::string> names;
@@ -387,8 +395,7 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeP
 static absl::Status DropBelow(const TableLocation& location, size_t column, const void* low_key,
                               bool (*holds_type)(const ColumnType& type),
                               std::span<const WriterOptions> options) {
-  CFILE_ASSIGN_OR_RETURN(const TableReader table,
-                         TableReader::Open(location, {.blocks_up_to_file_size = true}));
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location, ReadingFor(options)));
   CFILE_ASSERT(column < table.schema().columns.size() || column == table.schema().key_index());
   const ColumnType type = TypeOf(table.schema(), column);
   // Another program may have widened the column since the caller has opened the table.
