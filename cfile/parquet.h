@@ -108,13 +108,13 @@ CFILE_EXPORT absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
 CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});
-// The same for the file at `path`, or for all files in the directory at `path` and in its folders.
-// The files of a directory become one table in one commit. A column gets the type that holds the
-// values of all files, by the rules of AppendTable (cfile/table_columns.h); the footers of all
-// files are read before anything is written. kInvalidArgument names the column and both files if
-// there is no such type. A column that a file lacks is null in its rows, if no file has groups or
-// lists. Folders named COLUMN=VALUE become columns of type int64 or date if all their values have
-// this form, otherwise string. %XX in these names is decoded once, and the value
+// The same for the file at `path`, or for all files in the directory at `path` and in its folders,
+// or for options.files. The files of a directory become one table in one commit. A column gets the
+// type that holds the values of all files, by the rules of AppendTable (cfile/table_columns.h); the
+// footers of all files are read before anything is written. kInvalidArgument names the column and
+// both files if there is no such type. A column that a file lacks is null in its rows, if no file
+// has groups or lists. Folders named COLUMN=VALUE become columns of type int64 or date if all their
+// values have this form, otherwise string. %XX in these names is decoded once, and the value
 // __HIVE_DEFAULT_PARTITION__ is null. Files and folders whose names begin with . or _ are skipped.
 // kInvalidArgument: there is a symbolic link, or ".." in a name after decoding.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path,

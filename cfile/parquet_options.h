@@ -33,6 +33,9 @@ struct ParquetReport {
 };
 
 struct ParquetImportOptions {
+  // If not empty: the paths of the files that functions with a path import, as if they were in one
+  // directory without folders. The path then only stands for them in errors.
+  std::vector<std::string> files = {};
   // The names of the top-level columns to import; empty: all columns.
   std::vector<std::string> columns = {};
   // Columns by which the rows are sorted and searched, the most significant first. The rows must

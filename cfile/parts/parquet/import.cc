@@ -82,9 +82,10 @@ void Add(const ColumnTotals& part, ColumnTotals& sum) {
   }
 }
 
-bool IsDirectory(const std::string& path) {
+// True if several files may be imported.
+bool IsDirectory(const std::string& path, const ParquetImportOptions& options) {
   struct stat status;
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  return !options.files.empty() || (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode));
 }
 
 // Imports one file, or all files of a directory.
@@ -138,7 +139,10 @@ class Import {
 
   // Compares the schemas of all files in a directory. Returns the schema of a new table.
   absl::StatusOr<Schema> SchemaOf(const std::string& directory) {
-    CFILE_ASSIGN_OR_RETURN(files_, internal::FindPartitionedFiles(directory));
+    for (const std::string& path : options_.files) files_.files.push_back({.path = path});
+    if (options_.files.empty()) {
+      CFILE_ASSIGN_OR_RETURN(files_, internal::FindPartitionedFiles(directory));
+    }
     for (size_t i = 0; i < files_.files.size(); ++i) CFILE_RETURN_IF_ERROR(Survey(i));
     std::vector<ColumnSchema> folders;
     for (const ColumnSchema& column : files_.columns) {
@@ -344,7 +348,7 @@ absl::StatusOr<Schema> ParquetSchema(const Source& source, const ParquetImportOp
 }
 
 absl::StatusOr<Schema> ParquetSchema(const std::string& path, const ParquetImportOptions& options) {
-  if (IsDirectory(path)) return Import(options).SchemaOf(path);
+  if (IsDirectory(path, options)) return Import(options).SchemaOf(path);
   CFILE_ASSIGN_OR_RETURN(const auto source, OpenFile(path, options.reader.access));
   return ParquetSchema(*source, options);
 }
@@ -361,7 +365,7 @@ absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
 
 absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
     const std::string& path, const ParquetImportOptions& options) {
-  if (IsDirectory(path)) {
+  if (IsDirectory(path, options)) {
     Import import(options);
     CFILE_RETURN_IF_ERROR(import.SchemaOf(path).status());
     return import.OptionsForAnyOrder();
@@ -378,7 +382,7 @@ absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source
 
 absl::StatusOr<ParquetReport> ImportParquet(const std::string& path, const TableLocation& table,
                                             const ParquetImportOptions& options) {
-  if (IsDirectory(path)) return Import(options).Run(path, table);
+  if (IsDirectory(path, options)) return Import(options).Run(path, table);
   CFILE_ASSIGN_OR_RETURN(auto source, OpenFile(path, options.reader.access));
   return ImportParquet(std::move(source), table, options);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cfile/core/io/named_status.h"
+#include "cfile/filter.h"
 #include "cfile/parts/arrow/column_tree.h"
 #include "cfile/parts/parquet/arrow_description.h"
 #include "cfile/parts/parquet/parquet_type.h"
@@ -41,6 +42,7 @@ class NameChoice {
       : names_(names), found_(names.size(), false) {}
 
   bool Take(std::string_view name) {
+    known_.emplace_back(name);
     bool taken = names_.empty();
     for (size_t i = 0; i < names_.size(); ++i) {
       if (names_[i] == name) taken = found_[i] = true;
@@ -50,13 +52,15 @@ class NameChoice {
   absl::Status CheckAllTaken() const {
     const auto missing = std::find(found_.begin(), found_.end(), false);
     if (missing == found_.end()) return absl::OkStatus();
+    const std::string& name = names_[static_cast<size_t>(missing - found_.begin())];
     return absl::InvalidArgumentError(
-        StrCat("there is no column ", names_[static_cast<size_t>(missing - found_.begin())]));
+        StrCat("there is no column ", name, Suggestion(name, known_)));
   }
 
  private:
   const std::span<const std::string> names_;
   std::vector<bool> found_;
+  std::vector<std::string> known_;
 };
 
 // Returns the kind of the group `elements[i]`.
