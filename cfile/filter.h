@@ -198,7 +198,7 @@ inline Filter Not(Filter operand) { return {Filter::Kind::kNot, {std::move(opera
 //   ALL         ONE [AND ONE]...
 //   ONE         CONDITION, NOT ONE, or (FILTER)
 //   CONDITION   COLUMN OPERATOR VALUE, where OPERATOR is one of = != <> < <= > >=
-//               NUMBER OPERATOR COLUMN, where OPERATOR is one of these
+//               VALUE OPERATOR COLUMN, where VALUE is a number, a date or a text in quotes
 //               COLUMN OPERATOR COLUMN, where both columns have the same type
 //               COLUMN, which is a column of true and false
 //               COLUMN [NOT] BETWEEN VALUE AND VALUE

@@ -98,6 +98,7 @@ TEST(Where, Parses) {
        "(not {a} in {1} {2} or not {b} between {1} {2})"},
       {"a not like 'x%' and b not begins y", "(not {a} like {x%} and not {b} begins {y})"},
       {"not \"not\" = 1 and not = 2", "(not {not} = {1} and {not} = {2})"},
+      {"'UA' = carrier and not '5' <= \"a b\"", "({carrier} = {UA} and not {a b} >= {5})"},
   };
   for (const auto& [where, expected] : cases) EXPECT_EQ(Parsed(where), expected) << where;
 }
@@ -120,6 +121,9 @@ TEST(Where, ErrorsSayWhere) {
       {"carrier =",
        "expected a value after = (the empty text is '', a keyword as text is 'and') (at the end)"},
       {"carrier = and b = 1", "expected a value"},
+      {"'UA'", "a column after the text (columns are words, or in double quotes) (at the end)"},
+      {"'UA' like carrier", "expected = != < <= > or >= and a column after the text"},
+      {"'UA' = 'EV'", "expected a column (character 8: \"'EV'\")"},
       {"carrier = UA and", "expected a column (a name in double quotes, or a word) (at the end)"},
       {"carrier = UA, b = 1",
        "expected AND, OR or the end; write text with keywords, quotes or signs in single "

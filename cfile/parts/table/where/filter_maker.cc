@@ -111,11 +111,9 @@ class FilterMaker {
 
   // Returns the condition VALUE OPERATOR COLUMN in the form COLUMN OPERATOR VALUE.
   static Condition Turned(const Condition& condition) {
-    static constexpr Kind kTurned[] = {Kind::kEqual,          Kind::kNotEqual, Kind::kGreater,
-                                       Kind::kGreaterOrEqual, Kind::kLess,     Kind::kLessOrEqual};
     Condition turned{.column = condition.values[0].text,
                      .column_offset = condition.values[0].offset,
-                     .kind = kTurned[static_cast<size_t>(condition.kind)],
+                     .kind = internal::Turned(condition.kind),
                      .kind_offset = condition.kind_offset};
     turned.values.push_back({.text = condition.column, .offset = condition.column_offset});
     return turned;

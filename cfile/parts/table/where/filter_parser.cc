@@ -39,6 +39,13 @@ absl::Status FilterError(std::string_view text, size_t offset, std::string_view 
       absl::StrCat(absl::string_view(what.data(), what.size()), " (", place, ")"));
 }
 
+PredicateKind Turned(PredicateKind kind) {
+  using Kind = PredicateKind;
+  constexpr Kind kTurned[] = {Kind::kEqual,          Kind::kNotEqual, Kind::kGreater,
+                              Kind::kGreaterOrEqual, Kind::kLess,     Kind::kLessOrEqual};
+  return kTurned[static_cast<size_t>(kind)];
+}
+
 }  // namespace internal
 namespace {
 
@@ -207,6 +214,7 @@ class Parser {
     ParsedFilter parsed;
     Condition& condition = parsed.condition;
     condition.column_offset = token_.offset;
+    if (token_.kind == Token::Kind::kText) return ParseTurned();
     if (token_.kind != Token::Kind::kWord && token_.kind != Token::Kind::kName) {
       return Expected(where_.find_first_not_of(kBlanks) == std::string_view::npos
                           ? "a condition such as carrier = 'UA'"
@@ -227,6 +235,29 @@ class Parser {
     condition.kind_offset = token_.offset;
     if (absl::Status status = ParseTest(negated_word, condition); !status.ok()) return status;
     return negated ? Negated(std::move(parsed)) : parsed;
+  }
+
+  // Parses a text, an operator and a column: 'UA' = carrier.
+  absl::StatusOr<ParsedFilter> ParseTurned() {
+    ParsedFilter parsed;
+    Condition& condition = parsed.condition;
+    condition.values.push_back({.text = token_.text, .offset = token_.offset});
+    if (absl::Status status = Advance(); !status.ok()) return status;
+    const std::optional<Kind> kind = Comparison(token_);
+    if (!kind || *kind > Kind::kGreaterOrEqual) {
+      return Expected(
+          "= != < <= > or >= and a column after the text (columns are words, or in double "
+          "quotes)");
+    }
+    condition.kind = internal::Turned(*kind);
+    condition.kind_offset = token_.offset;
+    if (absl::Status status = Advance(); !status.ok()) return status;
+    if (token_.kind != Token::Kind::kWord && token_.kind != Token::Kind::kName)
+      return Expected("a column");
+    condition.column = token_.text;
+    condition.column_offset = token_.offset;
+    if (absl::Status status = Advance(); !status.ok()) return status;
+    return parsed;
   }
 
   // Parses what follows the column, or NOT if `negated`.
