@@ -312,7 +312,9 @@ Check BytesIn(uint64_t min, uint64_t max) {
 Check OneOf(std::vector<std::string> texts) {
   return [texts = std::move(texts)](const std::string& text) {
     const bool found = std::find(texts.begin(), texts.end(), text) != texts.end();
-    return found ? "" : absl::StrCat(text, " not in {", absl::StrJoin(texts, ","), "}");
+    return found ? ""
+                 : absl::StrCat(text, " not in {", absl::StrJoin(texts, ","), "}",
+                                Suggestion(text, texts));
   };
 }
 

@@ -1,6 +1,8 @@
 #include "tools/layout_options.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/command_line.h"
 
@@ -16,8 +18,13 @@ absl::Status Choose(const char* option, const std::vector<std::string>& texts, P
     const bool named = SplitColumnOption(text, column, value);
     const absl::StatusOr<T> parsed = parse(named ? value : text);
     if (!parsed.ok()) {
-      return absl::Status(parsed.status().code(),
-                          absl::StrCat(option, " ", text, ": ", parsed.status().message()));
+      // The message ends with the names that there are.
+      const std::string message(parsed.status().message());
+      const std::vector<std::string> known =
+          absl::StrSplit(message.substr(message.rfind(':') + 1), ' ');
+      return absl::Status(
+          parsed.status().code(),
+          absl::StrCat(option, " ", text, ": ", message, Suggestion(named ? value : text, known)));
     }
     (named ? choice.for_column[column] : choice.for_all) = *parsed;
   }
@@ -32,6 +39,20 @@ bool SplitColumnOption(const std::string& text, std::string& column, std::string
   column = text.substr(0, equals);
   value = text.substr(equals + 1);
   return true;
+}
+
+absl::Status NoSuchColumn(std::string_view option, const std::string& name,
+                          const std::string& place, const std::vector<std::string>& known) {
+  return absl::InvalidArgumentError(absl::StrCat(std::string(option), " ", name, ": ", place,
+                                                 " has no column of that name",
+                                                 Suggestion(name, known)));
+}
+
+absl::Status NoSuchColumn(std::string_view option, const std::string& name,
+                          const std::string& place, const Schema& schema) {
+  std::vector<std::string> known;
+  for (const ColumnSchema& column : schema.columns) known.push_back(column.name);
+  return NoSuchColumn(option, name, place, known);
 }
 
 WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& column) {

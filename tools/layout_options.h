@@ -7,10 +7,12 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "cfile/options.h"
+#include "cfile/schema.h"
 #include "cfile/types.h"
 #include "tools/command.h"
 
@@ -51,6 +53,12 @@ void VisitLayoutColumns(const LayoutOptions& options, Visitor visit) {
   for (const auto& [name, codec] : options.compression.for_column) visit("--compression", name);
   for (const std::string& name : options.bloom) visit("--bloom", name);
 }
+
+// kInvalidArgument: an option names a column that `place`, with the columns `known`, does not have.
+absl::Status NoSuchColumn(std::string_view option, const std::string& name,
+                          const std::string& place, const std::vector<std::string>& known);
+absl::Status NoSuchColumn(std::string_view option, const std::string& name,
+                          const std::string& place, const Schema& schema);
 
 // The writer's options for a column. The limits of a writer keep their default values.
 WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& column);

@@ -92,13 +92,13 @@ absl::StatusOr<ColumnTotals> CopyFile(const Reader& file, const WriterOptions& o
 }
 
 absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
-    const TableReader& from, const TableLocation& to,
+    const TableReader& from, const OrdinalRange& parts, const TableLocation& to,
     const std::function<absl::StatusOr<WriterOptions>(size_t part, size_t column)>& options_of,
     const CopyProgress& progress) {
   const Schema& schema = from.schema();
   std::vector<ColumnTotals> totals(schema.columns.size() + (schema.key_index() ? 1 : 0));
   std::vector<std::string> prepared;
-  for (size_t part = 0; part < from.num_parts(); ++part) {
+  for (size_t part = parts.begin; part < parts.end; ++part) {
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, from.part(part));
     const OrdinalRange range{info.first_ordinal, info.first_ordinal + info.num_rows};
     std::vector<WriterOptions> options;

@@ -37,14 +37,15 @@ absl::StatusOr<WriterOptions> OptionsLike(const Reader& file, const LayoutOption
 absl::StatusOr<ColumnTotals> CopyFile(const Reader& file, const WriterOptions& options,
                                       std::unique_ptr<Sink> sink, const CopyProgress& progress);
 
-// Writes the rows of `from` into a new table at `to`. Each part of `from` becomes one part of the
-// new table, so ordinals stay as they are. `options_of` returns the options for a column of a part.
-// Readers see all parts at the same time, because one commit publishes them. Returns one element
-// for each column: the totals of the files of this column in all parts. If the table has a key
-// index, the last element has the totals of the key index. Memory: that of a TableWriter. Errors:
-// those of TableReader::OpenColumn, TableWriter and CommitParts.
+// Writes the rows of `parts`, numbers of parts of `from`, into a new table at `to`. Each part
+// becomes one part of the new table, so ordinals stay as they are if all parts are written.
+// `options_of` returns the options for a column of a part. Readers see all parts at the same time,
+// because one commit publishes them. Returns one element for each column: the totals of the files
+// of this column in all parts. If the table has a key index, the last element has the totals of the
+// key index. Memory: that of a TableWriter. Errors: those of TableReader::OpenColumn, TableWriter
+// and CommitParts.
 absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
-    const TableReader& from, const TableLocation& to,
+    const TableReader& from, const OrdinalRange& parts, const TableLocation& to,
     const std::function<absl::StatusOr<WriterOptions>(size_t part, size_t column)>& options_of,
     const CopyProgress& progress);
 

@@ -40,11 +40,11 @@ struct Side {
 };
 
 absl::StatusOr<Side> OpenSide(const CommonOptions& common, const std::string& path) {
-  CommonOptions options = common;
+  CommonOptions options = WholeOf(common);  // a file can be compared with a column of a table
   options.path = path;
-  options.column.clear();  // a file can be compared with a column of a table
   Side side{.path = path};
   CFILE_ASSIGN_OR_RETURN(side.input, OpenInput(options));
+  if (side.input.table) CFILE_RETURN_IF_ERROR(ChoosePart(common.part, side.input));
   CFILE_ASSIGN_OR_RETURN(side.columns, ColumnsOf(side.input, common.column));
   return side;
 }
@@ -130,7 +130,7 @@ class Diff {
   absl::Status Run(const Side& a, const Side& b) {
     document_ = {
         {"other", JsonBytes(b.path)}, {"schema", Json::array()}, {"layout", Json::array()}};
-    if (a.input.table && b.input.table) CompareTables(*a.input.table, *b.input.table);
+    if (a.input.table && b.input.table && !arguments_.values_only) CompareTables(a.input, b.input);
     CompareRowCounts(a, b);
     std::vector<std::pair<const StoredColumn*, const StoredColumn*>> both;
     PairColumns(a, b, both);
@@ -196,7 +196,8 @@ class Diff {
     return absl::StrCat(before, ": ", a, " | ", b, "\n");
   }
 
-  void CompareTables(const TableReader& a, const TableReader& b) {
+  void CompareTables(const Input& input_a, const Input& input_b) {
+    const TableReader &a = *input_a.table, &b = *input_b.table;
     const auto names = [](const Schema& schema, const std::vector<size_t>& columns) -> std::string {
       if (columns.empty()) return "none";
       std::vector<std::string> all;
@@ -210,11 +211,11 @@ class Diff {
       for (size_t i = 0; i < all.size(); ++i) all[i] = i;
       return names(schema, all);
     };
-    if (arguments_.values_only) return;
     Property("schema", "", "columns", order(a.schema()), order(b.schema()));
     Property("schema", "", "key columns", names(a.schema(), KeyColumnsOf(a)),
              names(b.schema(), KeyColumnsOf(b)));
-    Property("layout", "", "parts", absl::StrCat(a.num_parts()), absl::StrCat(b.num_parts()));
+    Property("layout", "", "parts", absl::StrCat(input_a.parts().size()),
+             absl::StrCat(input_b.parts().size()));
   }
 
   void CompareRowCounts(const Side& a, const Side& b) {
@@ -264,7 +265,10 @@ class Diff {
   }
 
   absl::Status CompareColumn(const StoredColumn& a, const StoredColumn& b, Progress& progress) {
-    const std::string name = a.table ? a.schema.name : b.table ? b.schema.name : "";
+    const auto name_of = [](const StoredColumn& column) -> std::string {
+      return column.file && column.schema.name == kFileColumn ? "" : column.schema.name;
+    };
+    const std::string name = name_of(a).empty() ? name_of(b) : name_of(a);
     const Properties schema_a = SchemaOf(a), schema_b = SchemaOf(b);
     for (size_t i = 0; i < schema_a.size(); ++i) {
       const bool is_value = schema_a[i].first != "nullable";
@@ -404,7 +408,7 @@ void AddDiffCommand(Command& app, CommonOptions& common, Action& action) {
   AddIgnoreChecksumsOption(command, common);
   const auto arguments = std::make_shared<DiffArguments>();
   command.Add("OTHER", &arguments->other, "B: the same kind of place").required = true;
-  command.Add("--column NAME", &common.column, "Compare only this column of tables");
+  AddColumnOptions(command, common, "Compare only this column of tables", kAllParts);
   command.Add("--count N", &arguments->count, "Show the first N rows that differ (default: 10)",
               NumberIn(0, UINT64_MAX));
   command.Add("--values-only", &arguments->values_only,

@@ -88,13 +88,18 @@ class RowProgress {
   uint64_t values_ = 0;  // copied rows, added up over the columns
 };
 
+Schema SchemaOfFile() {
+  Schema schema;
+  schema.columns.push_back({.name = kFileColumn});
+  return schema;
+}
+
 absl::Status CheckNames(const LayoutOptions& layout, const std::string& source,
-                        const std::function<bool(const std::string&)>& exists) {
+                        const Schema& schema) {
   absl::Status status;
   VisitLayoutColumns(layout, [&](const char* option, const std::string& name) {
-    if (exists(name)) return;
-    status.Update(absl::InvalidArgumentError(
-        absl::StrCat(option, " ", name, ": ", source, " has no column of that name")));
+    if (schema.Find(name)) return;
+    status.Update(NoSuchColumn(option, name, source, schema));
   });
   return status;
 }
@@ -102,8 +107,7 @@ absl::Status CheckNames(const LayoutOptions& layout, const std::string& source,
 absl::StatusOr<RewriteReport> RewriteFile(const Reader& file, const CommonOptions& common,
                                           const RewriteArguments& arguments,
                                           const LayoutOptions& layout) {
-  CFILE_RETURN_IF_ERROR(
-      CheckNames(layout, common.path, [](const auto& name) { return name == kFileColumn; }));
+  CFILE_RETURN_IF_ERROR(CheckNames(layout, common.path, SchemaOfFile()));
   CFILE_RETURN_IF_ERROR(CheckOutIsFree(arguments.target, arguments.force));
   RewriteReport report{.num_rows = file.num_rows()};
   CFILE_ASSIGN_OR_RETURN(WriterOptions options, OptionsLike(file, layout, kFileColumn));
@@ -119,18 +123,18 @@ absl::StatusOr<RewriteReport> RewriteFile(const Reader& file, const CommonOption
   return report;
 }
 
-absl::StatusOr<RewriteReport> RewriteTable(const TableReader& table, const CommonOptions& common,
+absl::StatusOr<RewriteReport> RewriteTable(const Input& input, const CommonOptions& common,
                                            const RewriteArguments& arguments,
                                            const LayoutOptions& layout) {
+  const TableReader& table = *input.table;
   const Schema& schema = table.schema();
-  CFILE_RETURN_IF_ERROR(CheckNames(
-      layout, common.path, [&](const auto& name) { return schema.Find(name).has_value(); }));
-  RewriteReport report{.num_rows = table.num_rows()};
+  CFILE_RETURN_IF_ERROR(CheckNames(layout, common.path, schema));
+  RewriteReport report{.num_rows = input.num_rows()};
   for (const ColumnSchema& column : schema.columns) report.columns.push_back({.name = column.name});
   if (const auto key_index = schema.key_index()) {
     RewrittenColumn& keys =
         report.columns.emplace_back(RewrittenColumn{.name = kKeyIndexName, .is_key_index = true});
-    for (size_t part = 0; part < table.num_parts(); ++part) {
+    for (size_t part = input.parts().begin; part < input.parts().end; ++part) {
       CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(part, *key_index));
       keys.bytes_before += file.info().file_size_bytes;
     }
@@ -151,8 +155,8 @@ absl::StatusOr<RewriteReport> RewriteTable(const TableReader& table, const Commo
     return options;
   };
   CFILE_ASSIGN_OR_RETURN(NewTable target, NewTable::Create(arguments.target, arguments.force));
-  RowProgress progress("rewriting", table.num_rows(), schema.columns.size());
-  auto copied = CopyTable(table, target.location(), options_of, progress.callback());
+  RowProgress progress("rewriting", input.num_rows(), schema.columns.size());
+  auto copied = CopyTable(table, input.parts(), target.location(), options_of, progress.callback());
   if (!copied.ok()) return target.WithFinalPath(copied.status());
   std::vector<ColumnTotals> totals = *std::move(copied);
   CFILE_RETURN_IF_ERROR(target.Finish());
@@ -210,8 +214,7 @@ absl::StatusOr<RewriteReport> ConcatenateFiles(const CommonOptions& common,
                                                      " has the type ", file.type().ToString()));
     }
   }
-  CFILE_RETURN_IF_ERROR(CheckNames(layout, arguments.places[0],
-                                   [](const auto& name) { return name == kFileColumn; }));
+  CFILE_RETURN_IF_ERROR(CheckNames(layout, arguments.places[0], SchemaOfFile()));
   CFILE_RETURN_IF_ERROR(CheckOutIsFree(arguments.target, arguments.force));
   CFILE_ASSIGN_OR_RETURN(WriterOptions options, OptionsLike(files[0], layout, kFileColumn));
   SetWriterLimits(common, options);
@@ -290,9 +293,8 @@ Outcome Rewrite(RewriteArguments arguments, const CommonOptions& common, Output&
     CFILE_ASSIGN_OR_RETURN(report, ConcatenateFiles(common, arguments, layout));
   } else {
     CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common));
-    CFILE_ASSIGN_OR_RETURN(report, input.file
-                                       ? RewriteFile(*input.file, common, arguments, layout)
-                                       : RewriteTable(*input.table, common, arguments, layout));
+    CFILE_ASSIGN_OR_RETURN(report, input.file ? RewriteFile(*input.file, common, arguments, layout)
+                                              : RewriteTable(input, common, arguments, layout));
   }
   PrintReport(report, arguments.target, common, output);
   return kFine;
@@ -337,7 +339,12 @@ void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
   AddIgnoreChecksumsOption(command, common);
   arguments->layout.AddTo(command);
   command.Add("--force", &arguments->force, "Replace the target if it exists");
-  SetAction(command, action, With(arguments, Rewrite));
+  AddColumnOptions(command, common, "Only this column of a table, as a file", kAllParts);
+  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
+    const Action rewrite = With(arguments, Rewrite);
+    const bool one_file = !chosen.column.empty() && arguments->places.size() == 1;
+    return (one_file ? OnFile(rewrite) : rewrite)(chosen, output);
+  });
 }
 
 }  // namespace cfile::tools

@@ -83,12 +83,23 @@ StoredColumn ColumnOf(const TableReader& table, size_t column) {
 absl::StatusOr<std::vector<StoredColumn>> ColumnsOf(const Input& input, const std::string& name) {
   if (input.file) return std::vector<StoredColumn>{ColumnOf(*input.file)};
   const TableReader& table = *input.table;
+  size_t begin = 0, end = table.schema().columns.size();
   if (!name.empty()) {
-    CFILE_ASSIGN_OR_RETURN(const size_t column, FindColumn(table, name));
-    return std::vector<StoredColumn>{ColumnOf(table, column)};
+    CFILE_ASSIGN_OR_RETURN(begin, FindColumn(table, name));
+    end = begin + 1;
   }
   std::vector<StoredColumn> columns;
-  for (size_t i = 0; i < table.schema().columns.size(); ++i) columns.push_back(ColumnOf(table, i));
+  for (size_t i = begin; i < end; ++i) {
+    if (!input.part) {
+      columns.push_back(ColumnOf(table, i));
+      continue;
+    }
+    CFILE_ASSIGN_OR_RETURN(const std::string path, table.part_file(*input.part, i));
+    if (path.empty()) continue;  // the part is older than the column
+    CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(*input.part, i));
+    columns.push_back(ColumnOf(file));
+    columns.back().schema = table.schema().columns[i];
+  }
   return columns;
 }
 

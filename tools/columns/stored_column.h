@@ -40,7 +40,9 @@ StoredColumn ColumnOf(const Reader& file);
 // Precondition: column < table.schema().columns.size().
 StoredColumn ColumnOf(const TableReader& table, size_t column);
 // Returns the column of a file. For a table, returns the column `name`, or all columns if `name` is
-// empty. `name` has no meaning for a file. kInvalidArgument: the table has no column of this name.
+// empty; if a part is chosen, their files in this part, with the names of the table, without the
+// columns that are newer. `name` has no meaning for a file. kInvalidArgument: the table has no
+// column of this name.
 absl::StatusOr<std::vector<StoredColumn>> ColumnsOf(const Input& input, const std::string& name);
 
 // Consecutive rows. A column without levels has only `flat`, a column with levels only `levels`.

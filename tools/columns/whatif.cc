@@ -67,7 +67,10 @@ class Recommendations {
 };
 
 Outcome RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common, Output& output) {
-  CFILE_ASSIGN_OR_RETURN(const auto input, OpenInput(common));
+  CommonOptions all_columns = common;
+  all_columns.column.clear();
+  CFILE_ASSIGN_OR_RETURN(const auto input, OpenInput(all_columns));
+  if (input.file) CFILE_RETURN_IF_ERROR(CheckNoColumn(common));
   CFILE_ASSIGN_OR_RETURN(const auto columns, ColumnsOf(input, common.column));
   Progress progress;
   Recommendations recommendations;
@@ -153,7 +156,7 @@ void AddWhatIfCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump whatif flights --column carrier --sample-bytes 1MiB --json");
   AddIgnoreChecksumsOption(command, common);
   const auto arguments = std::make_shared<WhatIfArguments>();
-  command.Add("--column NAME", &common.column, "The column of a table (default: each column)");
+  AddColumnOptions(command, common, "The column of a table (default: each column)", kAllParts);
   command.Add("--sample-bytes BYTES", &arguments->trials.sample_bytes,
               "Decoded bytes of the sample of each column (default: 16MiB)",
               BytesIn(1, kMaxIndexBytes));

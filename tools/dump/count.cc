@@ -107,7 +107,7 @@ std::vector<std::pair<std::string, uint64_t>> Sorted(
 
 Outcome PrintCounts(const CountOptions& options, const CommonOptions& common, Output& output) {
   if (options.top && options.by.empty()) return absl::InvalidArgumentError("--top needs --by");
-  CFILE_ASSIGN_OR_RETURN(const Input input, OpenRows(common));
+  CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common));
   const Form form = common.json ? Form::kJson : Form::kText;
   CFILE_ASSIGN_OR_RETURN(Counts counts, CountRows(input, options, form));
   if (!options.distinct.empty()) counts.groups.erase("null");  // as SQL's count(distinct)

@@ -144,7 +144,7 @@ void AddLimitOptions(Command& command, CommonOptions& common) {
     command.Add(spec, &value, help, BytesIn(1, max)).group = kLimitsGroup;
   };
   size("--max-block-size BYTES", common.max_block_size_bytes, kMaxBytes,
-       "Size of a block (default: 16MiB, or the size of its file if it is larger)");
+       "Size of a block (default: 16MiB or the size of its file, decompressed 64 times as much)");
   size("--max-bloom-filter-size BYTES", common.max_bloom_filter_bytes, kMaxIndexBytes,
        "Statistics may be this much larger than --max-block-size (default: 64MiB)");
   size("--max-metadata-size BYTES", common.max_metadata_size_bytes, kMaxBytes,
@@ -235,24 +235,23 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common, const ReadObserver&
     CFILE_ASSIGN_OR_RETURN(const CommonOptions file, FileOf(common));
     return OpenInput(file, observer);
   }
-  if (!common.part.empty())
-    return absl::InvalidArgumentError("--part needs --column here, which chooses one file");
   Input input;
   CFILE_ASSIGN_OR_RETURN(input.table, OpenTableAt(common.path, OptionsOf(common), observer));
-  if (input.table) return input;
+  if (input.table) {
+    CFILE_RETURN_IF_ERROR(ChoosePart(common.part, input));
+    return input;
+  }
   CFILE_RETURN_IF_ERROR(CheckNoColumn(common));
   CFILE_ASSIGN_OR_RETURN(input.file, OpenFileAt(common.path, OptionsOf(common), observer));
   return input;
 }
 
-absl::StatusOr<Input> OpenRows(const CommonOptions& common, const ReadObserver& observer) {
-  if (common.part.empty() || !common.column.empty()) return OpenInput(common, observer);
-  CFILE_ASSIGN_OR_RETURN(Input input, OpenInput(WholeOf(common), observer));
-  if (!input.table) return CheckNoColumn(common);
-  CFILE_ASSIGN_OR_RETURN(const size_t number, ChosenPart(*input.table, common.part));
-  CFILE_ASSIGN_OR_RETURN(const PartInfo part, input.table->part(number));
-  input.part_rows = {part.first_ordinal, part.first_ordinal + part.num_rows};
-  return input;
+absl::Status ChoosePart(const std::string& part, Input& input) {
+  if (part.empty()) return absl::OkStatus();
+  CFILE_ASSIGN_OR_RETURN(input.part, ChosenPart(*input.table, part));
+  CFILE_ASSIGN_OR_RETURN(const PartInfo info, input.table->part(*input.part));
+  input.part_rows = {info.first_ordinal, info.first_ordinal + info.num_rows};
+  return absl::OkStatus();
 }
 
 absl::Status CheckOutIsNotInput(const std::string& path, const std::string& out) {

@@ -36,7 +36,7 @@ struct CommonOptions {
   bool json = false;
   bool ignore_checksums = false;
   // Limits that are passed on to ReaderOptions. `max_depth` is for schemas and for indexes.
-  size_t max_block_size_bytes = 0;  // 0: 16 MiB, or the size of the file if it is larger
+  size_t max_block_size_bytes = 0;  // 0: ReaderOptions::blocks_up_to_file_size
   size_t max_bloom_filter_bytes = ReaderOptions().max_bloom_filter_bytes;
   size_t max_metadata_size_bytes = ReaderOptions().max_metadata_size_bytes;
   std::optional<size_t> max_depth;
@@ -81,7 +81,7 @@ inline constexpr const char* kAllParts =
 inline constexpr const char* kOnlyPart =
     "The part of a table: its number, counted from 0, or the beginning of its name; needed if the "
     "table has several";
-// For commands that open with OpenRows.
+// For commands that read rows.
 inline constexpr const char* kRowsOfPart =
     "Only the rows of this part of a table: its number, counted from 0, or the beginning of its "
     "name (default: all); ordinals count from the beginning of the part";
@@ -95,20 +95,26 @@ CommonOptions WholeOf(CommonOptions common);
 struct Input {
   std::optional<Reader> file;
   std::optional<TableReader> table;
-  // The rows of the part that the user chose without a column; all rows if he chose none.
+  // The part that the user chose without a column, and its rows.
+  std::optional<size_t> part = {};
   std::optional<OrdinalRange> part_rows = {};
 
+  // The numbers of the parts of the table to read: the chosen one, or all.
+  OrdinalRange parts() const {
+    return part ? OrdinalRange{*part, *part + 1} : OrdinalRange{0, table->num_parts()};
+  }
   OrdinalRange rows() const {
     return part_rows.value_or(OrdinalRange{0, file ? file->num_rows() : table->num_rows()});
   }
   uint64_t num_rows() const { return rows().size(); }
   ReaderCounters counters() const { return file ? file->counters() : table->counters(); }
 };
+// A file that --column and --part choose is opened as a file; a part alone is Input::part.
 // `observer`: see OpenFileAt (tools/location.h).
 absl::StatusOr<Input> OpenInput(const CommonOptions& common,
                                 const ReadObserver& observer = nullptr);
-// Does the same, but --part without --column is no error: see Input::part_rows.
-absl::StatusOr<Input> OpenRows(const CommonOptions& common, const ReadObserver& observer = nullptr);
+// Sets the part of a table that the user chose. kInvalidArgument: there is no such part.
+absl::Status ChoosePart(const std::string& part, Input& input);
 
 // Call this before a file or table is written to `path`. kInvalidArgument: something is at `path`
 // already, and `force` is false; or `path` is inside the directory of a table.

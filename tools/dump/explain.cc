@@ -141,12 +141,12 @@ absl::StatusOr<uint64_t> BlocksOf(const Reader& reader) {
   return blocks;
 }
 
-// The number of data blocks of a column, in all parts.
+// The number of data blocks of a column, in all parts that are read.
 absl::StatusOr<uint64_t> BlocksOf(const Input& input, const std::string& column) {
   if (input.file) return BlocksOf(*input.file);
   const size_t index = *input.table->schema().Find(column);
   uint64_t blocks = 0;
-  for (size_t part = 0; part < input.table->num_parts(); ++part) {
+  for (size_t part = input.parts().begin; part < input.parts().end; ++part) {
     CFILE_ASSIGN_OR_RETURN(const std::string path, input.table->part_file(part, index));
     if (path.empty()) continue;  // the part is older than the column
     CFILE_ASSIGN_OR_RETURN(const Reader file, input.table->OpenColumn(part, index));
@@ -183,7 +183,7 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
     CFILE_RETURN_IF_ERROR(RunScan(std::move(scan), part, columns, progress));
     result.size_bytes = input.file->info().file_size_bytes;
   } else {
-    for (size_t number = 0; number < input.table->num_parts(); ++number) {
+    for (size_t number = input.parts().begin; number < input.parts().end; ++number) {
       CFILE_ASSIGN_OR_RETURN(const PartInfo info, input.table->part(number));
       PartScan& part = result.parts.emplace_back();
       part.name = info.name;
@@ -238,7 +238,7 @@ bool ExcludesRows(const Means& means, const Explanation& explanation) {
 // of means that excluded no row are left out.
 // `counters`: those of a part, or explanation.total.
 Table ConditionsOf(const TableScanCounters& counters, const Explanation& explanation, bool json) {
-  std::vector<Heading> headings = {{"condition", {.shorten = 1}}};
+  std::vector<Heading> headings = {{"condition", {.shorten = 1, .cut = TextColumn::Cut::kMiddle}}};
   for (const Means& means : kMeans) {
     if (ExcludesRows(means, explanation))
       headings.push_back({means.name, {.right = true, .drop = means.drop}});
@@ -249,13 +249,10 @@ Table ConditionsOf(const TableScanCounters& counters, const Explanation& explana
   headings.push_back({"of", {.right = true, .drop = 1}});
   Table table(json, std::move(headings));
   for (size_t i = 0; i < counters.conditions.size(); ++i) {
-    constexpr size_t kMostCells = 40;
     const ConditionCounters& condition = counters.conditions[i];
     const bool has_text = i < explanation.tests.size();
     Record& record = table.Add();
-    record.AddText(
-        "condition",
-        Shortened(TerminalSafe(has_text ? explanation.tests[i] : condition.column), kMostCells));
+    record.AddText("condition", TerminalSafe(has_text ? explanation.tests[i] : condition.column));
     record.AddJson("column", JsonBytes(condition.column));
     if (has_text) record.AddJson("condition", JsonBytes(explanation.tests[i]));
     for (const Means& means : kMeans) {
@@ -364,6 +361,7 @@ void AddExplainCommand(Command& app, CommonOptions& common, Action& action) {
   AddIgnoreChecksumsOption(command, common);
   auto choice = std::make_shared<RowChoice>();
   AddRowChoiceOptions(command, *choice);
+  command.Add("--part PART", &common.part, kAllParts);
   SetAction(command, action, With(choice, PrintExplanation));
 }
 

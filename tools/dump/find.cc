@@ -141,9 +141,7 @@ absl::StatusOr<Found> FindCompoundKey(const TableReader& table, const SearchPlac
 
 // The whole row: a line for each value, or JSON.
 absl::StatusOr<std::string> RowAt(const Input& input, uint64_t ordinal, bool json) {
-  const RowForm form{.format = json ? RowFormat::kJsonLines : RowFormat::kFields,
-                     .nested_as_json = true,
-                     .header = false};
+  const RowForm form{.format = json ? RowFormat::kJsonLines : RowFormat::kFields, .header = false};
   const RangeChoice range{.ordinal = ordinal, .count = 1};
   CFILE_ASSIGN_OR_RETURN(const RowPlan plan, PlanRows(input, {}, {}, range, form));
   CFILE_ASSIGN_OR_RETURN(const auto rows, plan.open(plan.ranges, nullptr));

@@ -2,7 +2,6 @@
 #include "tools/dump/row_text.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,8 +10,13 @@
 namespace cfile::tools {
 namespace {
 
+// A lost file is damage of the table, as for `verify`.
+bool IsDamage(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsNotFound(status);
+}
+
 // The first rows that cannot be read, see EndOfLost.
-struct LostRows {
+struct FirstLost {
   OrdinalRange rows;
   absl::Status status;
 };
@@ -55,12 +59,12 @@ uint64_t EndOfLost(const Input& input, const std::string& column, uint64_t ordin
 class SkippingRows final : public RowText {
  public:
   SkippingRows(const Input& input, const RowPlan& plan, RowRanges ranges, FlushText flush,
-               std::atomic<uint64_t>& lost_rows)
+               LostRows& lost)
       : input_(input),
         plan_(plan),
         ranges_(std::move(ranges)),
         flush_(std::move(flush)),
-        lost_rows_(lost_rows) {}
+        lost_(lost) {}
 
   absl::StatusOr<bool> Append(std::string& out) override {
     while (!ranges_.empty()) {
@@ -74,7 +78,7 @@ class SkippingRows final : public RowText {
         }
       }
       if (rows_ != nullptr) more = rows_->Append(out);
-      if (more.ok() || !absl::IsDataLoss(more.status())) return more;
+      if (more.ok() || !IsDamage(more.status())) return more;
       CFILE_RETURN_IF_ERROR(
           Skip(rows_ == nullptr ? ranges_.front().begin : rows_->ordinal(), more.status()));
       rows_.reset();
@@ -92,7 +96,7 @@ class SkippingRows final : public RowText {
     if (ranges_.empty()) return absl::OkStatus();
     // The damage may be in any column, and behind rows that the condition excludes. Without a
     // column in which it shows, the rest cannot be read.
-    LostRows lost{.rows = {ranges_.front().begin, ranges_.back().end}, .status = damage};
+    FirstLost lost{.rows = {ranges_.front().begin, ranges_.back().end}, .status = damage};
     bool found = false;
     for (const std::string& column : plan_.columns)
       CFILE_RETURN_IF_ERROR(Search(column, found, lost));
@@ -102,9 +106,7 @@ class SkippingRows final : public RowText {
       const uint64_t last = std::min(range.end, lost.rows.end);
       rows += last - std::min(last, std::max(range.begin, lost.rows.begin));
     }
-    lost_rows_ += rows;
-    Warn(kToolName, absl::StrCat("rows ", lost.rows.begin, " to ", lost.rows.end - 1,
-                                 " are left out: ", std::string(lost.status.message())));
+    lost_.Add(lost.rows, rows, std::string(lost.status.message()));
     // The rows before the damage are read again: none of them matched the condition.
     RowRanges rest;
     for (const OrdinalRange& range : ranges_) {
@@ -120,7 +122,7 @@ class SkippingRows final : public RowText {
   }
 
   // Searches the first damaged row of a column; "": of a file.
-  absl::Status Search(const std::string& column, bool& found, LostRows& lost) const {
+  absl::Status Search(const std::string& column, bool& found, FirstLost& lost) const {
     for (const OrdinalRange& range : ranges_) {
       if (found && range.begin >= lost.rows.begin) return absl::OkStatus();
       RowSelection one;
@@ -136,7 +138,7 @@ class SkippingRows final : public RowText {
         next = batch->ordinal(batch->num_rows() - 1) + 1;
       }
       if (status.ok()) continue;
-      if (!absl::IsDataLoss(status)) return status;
+      if (!IsDamage(status)) return status;
       if (found && next >= lost.rows.begin) return absl::OkStatus();
       found = true;
       lost = {.rows = {next, EndOfLost(input_, column, next, ranges_.back().end)},
@@ -159,20 +161,39 @@ class SkippingRows final : public RowText {
   const RowPlan& plan_;
   RowRanges ranges_;  // from the rows on that were not appended
   const FlushText flush_;
-  std::atomic<uint64_t>& lost_rows_;
+  LostRows& lost_;
   std::unique_ptr<RowText> rows_;
   uint64_t end_ = 0;
 };
 
 }  // namespace
 
-RowPlan SkippingDamage(const Input& input, RowPlan plan, std::atomic<uint64_t>& lost_rows) {
+void LostRows::Add(const OrdinalRange& rows, uint64_t count, std::string reason) {
+  const std::scoped_lock lock(mutex_);
+  count_ += count;
+  ranges_.push_back({rows, std::move(reason)});
+}
+
+uint64_t LostRows::Report() {
+  std::ranges::stable_sort(ranges_, {}, [](const Range& range) { return range.rows.begin; });
+  for (size_t i = 0; i < ranges_.size();) {
+    OrdinalRange rows = ranges_[i].rows;
+    const std::string& reason = ranges_[i].reason;
+    for (; i < ranges_.size() && ranges_[i].reason == reason && ranges_[i].rows.begin <= rows.end;
+         ++i)
+      rows.end = std::max(rows.end, ranges_[i].rows.end);
+    Warn(kToolName,
+         absl::StrCat("rows ", rows.begin, " to ", rows.end - 1, " are left out: ", reason));
+  }
+  return count_;
+}
+
+RowPlan SkippingDamage(const Input& input, RowPlan plan, LostRows& lost) {
   RowPlan skipping = plan;
-  skipping.open = [&input, plan = std::move(plan), &lost_rows](
+  skipping.open = [&input, plan = std::move(plan), &lost](
                       RowRanges ranges,
                       FlushText flush) -> absl::StatusOr<std::unique_ptr<RowText>> {
-    return std::make_unique<SkippingRows>(input, plan, std::move(ranges), std::move(flush),
-                                          lost_rows);
+    return std::make_unique<SkippingRows>(input, plan, std::move(ranges), std::move(flush), lost);
   };
   return skipping;
 }

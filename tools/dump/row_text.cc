@@ -11,6 +11,7 @@
 #include "cfile/status.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/line_text.h"
+#include "tools/dump/scanned_rows.h"
 #include "tools/dump/totals.h"
 #include "tools/records/json_printer.h"
 #include "tools/text_table.h"
@@ -22,41 +23,10 @@ namespace {
 
 constexpr size_t kGap = 2;  // between the columns on a terminal
 
-// Reads batches of the ranges for a text of their rows.
-class ScannedRows : public RowText {
- public:
-  ScannedRows(const Input& input, RowSelection selection, RowRanges ranges)
-      : ordinal_(ranges.empty() ? 0 : ranges.front().begin),
-        rows_left_(selection.rows_left),
-        scan_(input, Limited(std::move(selection)), std::move(ranges)) {}
-  uint64_t ordinal() const final { return ordinal_; }
-
- protected:
-  // Reads the next rows; false at the end.
-  absl::StatusOr<bool> Read() {
-    CFILE_ASSIGN_OR_RETURN(rows_, scan_.Next());
-    if (rows_.batch == nullptr) return false;
-    ordinal_ = rows_.batch->ordinal(rows_.end - 1) + 1;
-    if (rows_left_) *rows_left_ -= rows_.end - rows_.begin;
-    return true;
-  }
-  // Adds the rows of rows_ to the limit again, because they could not be appended.
-  void GiveBack() {
-    if (rows_left_) *rows_left_ += rows_.end - rows_.begin;
-  }
-
-  BatchRows rows_;
-  uint64_t ordinal_;
-
- private:
-  static RowSelection Limited(RowSelection selection) {
-    if (selection.rows_left) selection.options.limit = *selection.rows_left;
-    return selection;
-  }
-
-  const std::shared_ptr<uint64_t> rows_left_;
-  RangeScan scan_;
-};
+// Appends the beginning of the object of a row in kJson.
+void AppendObjectBegin(uint64_t ordinal, const char* values, std::string& out) {
+  absl::StrAppend(&out, "{\"schema_version\":1,\"ordinal\":", ordinal, ",", values);
+}
 
 // Rows as CSV or JSON Lines.
 class LineRows final : public ScannedRows {
@@ -156,8 +126,7 @@ class ValueRows final : public ScannedRows {
   }
 
   void AppendObject(size_t row, std::string& out) const {
-    absl::StrAppend(&out, "{\"schema_version\":1,\"ordinal\":", rows_.batch->ordinal(row) - first_,
-                    table_ ? ",\"values\":{" : ",");
+    AppendObjectBegin(rows_.batch->ordinal(row) - first_, table_ ? "\"values\":{" : "", out);
     for (size_t i = 0; i < texts_.size(); ++i) {
       if (i > 0) out += ',';
       AppendJsonName(names_[i], out);
@@ -226,9 +195,12 @@ class RecordText final : public RecordVisitor {
 // Rows that are nested records. A scan without columns finds their ordinals.
 class RecordRows final : public ScannedRows {
  public:
-  RecordRows(const Input& input, const RowSelection& selection, RowRanges ranges,
+  // `json`: the record is in an object with its ordinal, as in the other rows of kJson.
+  RecordRows(bool json, const Input& input, const RowSelection& selection, RowRanges ranges,
              RecordReader reader, std::span<const size_t> leaves, FlushText flush)
       : ScannedRows(input, selection, std::move(ranges)),
+        json_(json),
+        first_(input.rows().begin),
         reader_(std::move(reader)),
         record_(reader_.schema(), leaves, DrainOf(std::move(flush))) {}
 
@@ -242,6 +214,7 @@ class RecordRows final : public ScannedRows {
     }
     ordinal_ = rows_.batch->ordinal(rows_.begin);
     record_.text().clear();
+    if (json_) AppendObjectBegin(ordinal_ - first_, "\"values\":", record_.text());
     absl::Status status;
     if (ordinal_ != reader_.record()) status = reader_.Seek(ordinal_);
     if (status.ok()) status = reader_.Next(record_).status();
@@ -250,6 +223,7 @@ class RecordRows final : public ScannedRows {
       return status;
     }
     out += record_.text();
+    if (json_) out.insert(out.size() - 1, "}");  // before the end of the line
     ++rows_.begin;
     ++ordinal_;
     return true;
@@ -265,15 +239,12 @@ class RecordRows final : public ScannedRows {
     };
   }
 
+  const bool json_;
+  const uint64_t first_;  // the ordinal that is printed as 0
   RecordReader reader_;
   RecordText record_;
   std::string* out_ = nullptr;  // of the current call of Append
 };
-
-// True if a row is an object of plain values.
-bool IsFlat(const Schema& schema) {
-  return !schema.tree || schema.tree->nodes().size() == schema.columns.size() + 1;
-}
 
 // Adds the columns that `filter` tests and that `columns` lacks.
 void AddColumns(const Filter& filter, std::vector<std::string>& columns) {
@@ -283,7 +254,7 @@ void AddColumns(const Filter& filter, std::vector<std::string>& columns) {
 }
 
 absl::StatusOr<RowPlan> PlanRecords(const Input& input, const CommonOptions& common,
-                                    const RowChoice& choice, const RangeChoice& range,
+                                    const RowChoice& choice, const RangeChoice& range, bool json,
                                     std::vector<size_t> leaves) {
   RowSelection selection{.options = {.columns = std::vector<std::string>()}, .columns = {}};
   CFILE_ASSIGN_OR_RETURN(selection.options.where, FilterOf(choice, input.table->schema()));
@@ -292,24 +263,34 @@ absl::StatusOr<RowPlan> PlanRecords(const Input& input, const CommonOptions& com
   CFILE_ASSIGN_OR_RETURN(plan.ranges, ChooseRows(input, common, range, selection));
   plan.one_thread = selection.options.limit != UINT64_MAX;
   for (const size_t leaf : leaves) {
-    plan.columns.push_back(input.table->schema().columns[leaf].name);
+    selection.columns.push_back(input.table->schema().columns[leaf]);
   }
-  AddColumns(selection.options.where, plan.columns);
-  plan.open = [&input, selection = std::move(selection), columns = choice.columns,
+  plan.columns = ColumnsToRead(selection);
+  selection.columns.clear();
+  plan.open = [&input, json, selection = std::move(selection), columns = choice.columns,
                leaves = std::move(leaves)](
                   RowRanges ranges, FlushText flush) -> absl::StatusOr<std::unique_ptr<RowText>> {
     CFILE_ASSIGN_OR_RETURN(RecordReader reader, RecordReader::Open(*input.table, columns));
-    return std::make_unique<RecordRows>(input, selection, std::move(ranges), std::move(reader),
-                                        leaves, std::move(flush));
+    return std::make_unique<RecordRows>(json, input, selection, std::move(ranges),
+                                        std::move(reader), leaves, std::move(flush));
   };
   return plan;
 }
 
-const char* NameOf(RowFormat format) {
-  return format == RowFormat::kText ? "text" : format == RowFormat::kHex ? "hex" : "csv";
-}
+const char* NameOf(RowFormat format) { return format == RowFormat::kHex ? "hex" : "csv"; }
 
 }  // namespace
+
+bool IsFlat(const Schema& schema) {
+  return !schema.tree || schema.tree->nodes().size() == schema.columns.size() + 1;
+}
+
+std::vector<std::string> ColumnsToRead(const RowSelection& selection) {
+  std::vector<std::string> names;
+  for (const ColumnSchema& column : selection.columns) names.push_back(column.name);
+  AddColumns(selection.options.where, names);
+  return names;
+}
 
 absl::StatusOr<RowPlan> PlanRows(const Input& input, const CommonOptions& common,
                                  const RowChoice& given, const RangeChoice& range,
@@ -330,9 +311,11 @@ absl::StatusOr<RowPlan> PlanRows(const Input& input, const CommonOptions& common
     const auto nested = std::find_if(leaves.begin(), leaves.end(), [&](size_t leaf) {
       return schema.columns[leaf].has_levels();
     });
+    const bool json = form.format == RowFormat::kJson;
     if (form.format == RowFormat::kJsonLines ||
-        (nested != leaves.end() && (form.nested_as_json || form.format == RowFormat::kJson))) {
-      return PlanRecords(input, common, choice, range, std::move(leaves));
+        (nested != leaves.end() && form.format != RowFormat::kCsv &&
+         form.format != RowFormat::kHex)) {
+      return PlanRecords(input, common, choice, range, json, std::move(leaves));
     }
     if (nested != leaves.end()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -351,10 +334,7 @@ absl::StatusOr<RowPlan> PlanRows(const Input& input, const CommonOptions& common
   RowPlan plan;
   CFILE_ASSIGN_OR_RETURN(plan.ranges, ChooseRows(input, common, range, selection));
   plan.one_thread = selection.options.limit != UINT64_MAX || form.width.has_value();
-  if (input.table) {
-    plan.columns = *selection.options.columns;
-    AddColumns(selection.options.where, plan.columns);
-  }
+  if (input.table) plan.columns = ColumnsToRead(selection);
   const bool json = form.format == RowFormat::kJsonLines;
   if (json || form.format == RowFormat::kCsv) {
     const LineForm line{.json = json, .delimiter = form.delimiter};

@@ -1,11 +1,11 @@
 // Rows of a file or a table as text, in the formats of `rows`.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,10 +30,8 @@ enum class RowFormat {
 };
 
 struct RowForm {
-  RowFormat format = RowFormat::kText;
-  // Nested rows may be printed as JSON Lines, because the user asked for no format.
-  bool nested_as_json = false;
-  char delimiter = ',';  // of kCsv
+  RowFormat format = RowFormat::kText;  // nested rows are JSON Lines in place of kText and kFields
+  char delimiter = ',';                 // of kCsv
   // The names of the columns come first in kText, kHex and kCsv, the row's number in kFields.
   bool header = true;
   // Of kText: the cells of a line on a terminal. Values are aligned, or printed as in kFields if
@@ -69,6 +67,11 @@ struct RowPlan {
   std::vector<std::string> columns = {};
 };
 
+// True if a row is an object of plain values.
+bool IsFlat(const Schema& schema);
+// The columns of the batches of `selection`, and those that its condition tests.
+std::vector<std::string> ColumnsToRead(const RowSelection& selection);
+
 // `input` must outlive the plan. kInvalidArgument: the choice does not fit the input, or the format
 // cannot hold nested columns. Other errors are those of ChooseRows.
 absl::StatusOr<RowPlan> PlanRows(const Input& input, const CommonOptions& common,
@@ -88,9 +91,28 @@ absl::StatusOr<RowPlan> PlanEntries(const Reader& file, const CommonOptions& com
                                     const RowChoice& choice, const RangeChoice& range,
                                     const RowForm& form);
 
+// Rows that are left out because of damage. Thread-safe.
+class LostRows {
+ public:
+  // `count`: how many of the rows are chosen.
+  void Add(const OrdinalRange& rows, uint64_t count, std::string reason);
+  // Warns about the rows, once for rows that follow each other for one reason. Returns the number
+  // of chosen rows.
+  uint64_t Report();
+
+ private:
+  struct Range {
+    OrdinalRange rows;
+    std::string reason;
+  };
+  std::mutex mutex_;
+  std::vector<Range> ranges_;
+  uint64_t count_ = 0;
+};
+
 // Returns `plan` with another `open`, which goes on behind the blocks with damaged values, and
-// prints to standard error which rows it leaves out. `lost_rows` gets their number.
-RowPlan SkippingDamage(const Input& input, RowPlan plan, std::atomic<uint64_t>& lost_rows);
+// behind the parts that lack a file. `lost` gets the rows that are left out.
+RowPlan SkippingDamage(const Input& input, RowPlan plan, LostRows& lost);
 
 // Writes the text of the rows to `sink`, in order. Several threads make the text, each with memory
 // for up to 16 MiB. The text of the rows before an error is written before the error is returned.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -176,7 +175,6 @@ absl::Status CheckOptions(const Format& format, const RowsOptions& options) {
     std::string_view formats;
   };
   constexpr std::string_view kText = "csv and tsv", kParquet = "parquet";
-  const RangeChoice& range = options.range;
   const Option all[] = {
       {"--delimiter", !options.delimiter.empty(), format.has_fields, kText},
       {"--no-header", options.no_header, format.has_fields, kText},
@@ -189,20 +187,6 @@ absl::Status CheckOptions(const Format& format, const RowsOptions& options) {
     if (!option.given || option.obeyed) continue;
     return absl::InvalidArgumentError(
         StrCat(option.name, " is for ", option.formats, ", but the format is ", format.name));
-  }
-  const std::pair<std::string_view, bool> some_rows[] = {
-      {"--where", options.choice.where.has_value()},
-      {"--limit", range.count.has_value()},
-      {"--ordinal", range.ordinal > 0},
-      {"--tail", range.tail.has_value()},
-      {"--sample", range.sample.has_value()},
-      {"--from", !range.from.empty()},
-      {"--to", !range.to.empty()},
-      {"--skip-damaged", options.skip_damaged}};
-  for (const auto& [name, given] : some_rows) {
-    if (!given || !format.has_pages) continue;
-    return absl::InvalidArgumentError(
-        StrCat(name, " is not for ", format.name, ": the file gets all rows"));
   }
   return absl::OkStatus();
 }
@@ -220,57 +204,56 @@ absl::StatusOr<std::unique_ptr<Sink>> OpenSink(const RowsOptions& options,
 absl::StatusOr<std::string> ToParquet([[maybe_unused]] const Input& input,
                                       [[maybe_unused]] const RowsOptions& options,
                                       [[maybe_unused]] const CommonOptions& common,
+                                      [[maybe_unused]] LostRows* lost,
                                       [[maybe_unused]] Progress& progress) {
 #ifdef CFILE_WITH_PARQUET
   if (!options.to_file() && isatty(STDOUT_FILENO) != 0) {
     return absl::InvalidArgumentError("parquet is not for a terminal: name a file to write");
   }
-  if (!common.part.empty()) {
-    return absl::InvalidArgumentError("--part is not for parquet: the file gets all rows");
-  }
   ParquetExportOptions parquet;
   CFILE_ASSIGN_OR_RETURN(parquet.compression, ParseCompression(options.compression));
   parquet.max_row_group_rows = options.row_group_rows.value_or(parquet.max_row_group_rows);
   parquet.data_page_v2 = options.page_version.value_or(2) == 2;
-  std::vector<std::string> columns = options.choice.columns;
-  if (!common.column.empty() && input.table) columns = {common.column};
+  ParquetRows rows{.choice = options.choice, .range = options.range, .lost = lost};
+  if (!common.column.empty() && input.table) rows.choice.columns = {common.column};
+  const RangeChoice& range = options.range;
+  rows.all = !rows.choice.where && range.ordinal == 0 && !range.count && !range.tail &&
+             !range.sample && range.from.empty() && range.to.empty() && !input.part &&
+             lost == nullptr;
+  rows.range.skips_damage = lost != nullptr;
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, OpenSink(options, common));
-  return WriteParquet(input, columns, parquet, std::move(sink), progress);
+  return WriteParquet(input, rows, common, parquet, std::move(sink), progress);
 #else
   return absl::UnimplementedError("this build has no Parquet");
 #endif
 }
 
-// Writes the rows, and returns how many are left out because of damage.
-absl::StatusOr<uint64_t> ToText(const Input& input, const Format& format, char delimiter,
-                                const RowsOptions& options, const CommonOptions& common,
-                                Progress& progress) {
+// `lost`: null, or gets the rows that are left out because of damage.
+absl::Status ToText(const Input& input, const Format& format, char delimiter,
+                    const RowsOptions& options, const CommonOptions& common, LostRows* lost,
+                    Progress& progress) {
   RowForm form{.format = format.format, .delimiter = delimiter, .header = !options.no_header};
-  form.nested_as_json = options.format.empty() && form.format == RowFormat::kText;
   if (common.json && options.format.empty()) form.format = RowFormat::kJson;
   const bool shown = !options.to_file() && isatty(STDOUT_FILENO) != 0;
   if (shown && options.format.empty() && !common.json) form.width = OutputWidth();
   RangeChoice range = options.range;
-  range.skips_damage = options.skip_damaged;
+  range.skips_damage = lost != nullptr;
   CFILE_ASSIGN_OR_RETURN(RowPlan plan, PlanRows(input, common, options.choice, range, form));
-  std::atomic<uint64_t> lost_rows = 0;
-  if (options.skip_damaged) {
-    plan = SkippingDamage(input, std::move(plan), lost_rows);
-  }
+  if (lost != nullptr) plan = SkippingDamage(input, std::move(plan), *lost);
   CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, OpenSink(options, common));
-  const absl::Status written =
-      WriteRows(plan, options.explain ? 1 : options.num_threads, *sink, progress);
-  if (absl::IsDataLoss(written) && !options.skip_damaged) {
-    const std::string path = ShellQuoted(common.path);
-    return absl::DataLossError(absl::StrCat(
-        written.message(), "; --skip-damaged prints the other rows, ",
-        input.table
-            ? absl::StrCat("cfile-table repair --salvage ", path, " keeps them in the table")
-            : absl::StrCat("cfile-dump salvage ", path, " OUT copies them")));
-  }
-  CFILE_RETURN_IF_ERROR(written);
-  CFILE_RETURN_IF_ERROR(sink->Finish());
-  return lost_rows;
+  CFILE_RETURN_IF_ERROR(
+      WriteRows(plan, options.explain ? 1 : options.num_threads, *sink, progress));
+  return sink->Finish();
+}
+
+// Adds what helps against damage to `status`.
+absl::Status WithAdvice(const absl::Status& status, const Input& input, const std::string& path) {
+  if (!absl::IsDataLoss(status)) return status;
+  return absl::DataLossError(absl::StrCat(
+      status.message(), "; --skip-damaged prints the other rows, ",
+      input.table ? absl::StrCat("cfile-table repair --salvage ", ShellQuoted(path),
+                                 " keeps them in the table")
+                  : absl::StrCat("cfile-dump salvage ", ShellQuoted(path), " OUT copies them")));
 }
 
 Outcome PrintRows(const RowsOptions& options, const CommonOptions& common, Output& output) {
@@ -282,7 +265,7 @@ Outcome PrintRows(const RowsOptions& options, const CommonOptions& common, Outpu
   }
   ReadLog log;
   CFILE_ASSIGN_OR_RETURN(const Input input,
-                         OpenRows(common, options.explain ? log.observer() : nullptr));
+                         OpenInput(common, options.explain ? log.observer() : nullptr));
   if (options.schema) {
     CFILE_ASSIGN_OR_RETURN(output.text, SchemaText(input, common.path));
     return kFine;
@@ -294,21 +277,23 @@ Outcome PrintRows(const RowsOptions& options, const CommonOptions& common, Outpu
   Progress progress(isatty(STDERR_FILENO) != 0 &&
                     (options.to_file() || isatty(STDOUT_FILENO) == 0));
   progress.Begin("writing", input.rows().end, Progress::Unit::kRows);
-  if (format.has_pages) {
-    CFILE_ASSIGN_OR_RETURN(const std::string report, ToParquet(input, options, common, progress));
-    progress.End();
-    if (!options.report) return kFine;
-    if (options.to_file()) {
-      output.text = report;
-    } else {
-      std::fputs(report.c_str(), stderr);  // standard output has the file
-    }
-    return kFine;
-  }
-  CFILE_ASSIGN_OR_RETURN(const uint64_t lost_rows,
-                         ToText(input, format, delimiter, options, common, progress));
+  LostRows lost;
+  LostRows* const skips = options.skip_damaged ? &lost : nullptr;
+  const auto write = [&]() -> absl::StatusOr<std::string> {
+    if (format.has_pages) return ToParquet(input, options, common, skips, progress);
+    CFILE_RETURN_IF_ERROR(ToText(input, format, delimiter, options, common, skips, progress));
+    return "";
+  };
+  const absl::StatusOr<std::string> report = write();
   progress.End();
-  if (options.explain && options.range.must_exist) {
+  const uint64_t lost_rows = lost.Report();
+  if (!report.ok() && !options.skip_damaged) return WithAdvice(report.status(), input, common.path);
+  CFILE_RETURN_IF_ERROR(report.status());
+  if (options.report && options.to_file()) {
+    output.text = *report;
+  } else if (options.report) {
+    std::fputs(report->c_str(), stderr);  // standard output has the file
+  } else if (options.explain && options.range.must_exist) {
     CFILE_RETURN_IF_ERROR(AppendExplanation(
         input, common, log, {.ordinal = input.rows().begin + options.range.ordinal}, output.text));
   } else if (options.explain) {

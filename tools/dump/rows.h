@@ -10,16 +10,27 @@
 #include "cfile/io.h"
 #include "cfile/parquet_options.h"
 #include "tools/dump/dump.h"
+#include "tools/dump/row_ranges.h"
+#include "tools/dump/row_selection.h"
+#include "tools/dump/row_text.h"
 #include "tools/progress.h"
 
 namespace cfile::tools {
 
-// Writes all rows of `input` as Parquet, and calls Finish of the sink. `columns`: empty for all.
-// Returns what --report prints. Only in builds with CFILE_WITH_PARQUET.
-absl::StatusOr<std::string> WriteParquet(const Input& input,
-                                         const std::vector<std::string>& columns,
-                                         ParquetExportOptions parquet, std::unique_ptr<Sink> sink,
-                                         Progress& progress);
+// The rows for a file of Parquet.
+struct ParquetRows {
+  RowChoice choice;
+  RangeChoice range;
+  bool all = false;          // `choice` and `range` choose all rows
+  LostRows* lost = nullptr;  // not null: damaged rows are left out
+};
+
+// Writes the rows as Parquet, and calls Finish of the sink. Some of the rows are first copied to a
+// temporary table, in the directory that TMPDIR names or in /tmp. Returns what --report prints.
+// Only in builds with CFILE_WITH_PARQUET.
+absl::StatusOr<std::string> WriteParquet(const Input& input, const ParquetRows& rows,
+                                         const CommonOptions& common, ParquetExportOptions parquet,
+                                         std::unique_ptr<Sink> sink, Progress& progress);
 
 // If `place` ends in .gz or .zst, returns a sink that compresses what it gets, and writes it to
 // `sink`; otherwise `sink` itself. kUnimplemented: this build lacks the codec.

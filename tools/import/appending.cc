@@ -8,7 +8,7 @@
 #include "cfile/table.h"
 #include "cfile/table_columns.h"
 #include "tools/import/column_options.h"
-#include "tools/import/temporary_folder.h"
+#include "tools/temporary_folder.h"
 
 namespace cfile::tools {
 namespace {

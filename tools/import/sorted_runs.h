@@ -12,8 +12,8 @@
 #include "cfile/options.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
-#include "tools/import/temporary_folder.h"
 #include "tools/progress.h"
+#include "tools/temporary_folder.h"
 
 namespace cfile::tools {
 

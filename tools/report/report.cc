@@ -32,7 +32,7 @@ struct ReportArguments {
   bool force = false;
   PageShare page = {.regions = 20'000, .values_per_block = 5, .value_bytes = kValuesBytes};
   bool whatif = false;
-  size_t sample_bytes = size_t{4} << 20;  // of each column, for `whatif`
+  size_t sample_bytes = size_t{1} << 20;  // of each column, for `whatif`
 };
 
 // The source expression of a content security policy for text with this SHA-256.
@@ -96,15 +96,17 @@ class PageData {
   }
 
   // Errors: those of reading the descriptions of parts.
-  absl::Status AddTable(const TableReader& table) {
+  absl::Status AddTable(const Input& input) {
+    const TableReader& table = *input.table;
+    parts_ = input.parts();
     const size_t num_columns = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
     uint64_t bytes = 0;
-    for (size_t part = 0; part < table.num_parts(); ++part) {
+    for (size_t part = parts_.begin; part < parts_.end; ++part) {
       CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
       bytes += info.size_bytes;
     }
     progress_.Begin("verifying and describing", bytes);
-    const size_t num_files = std::clamp<size_t>(num_columns * table.num_parts(), 1, kMaxFiles);
+    const size_t num_files = std::clamp<size_t>(num_columns * parts_.size(), 1, kMaxFiles);
     PageShare share = page_;
     share.regions = std::max<size_t>(share.regions / num_files, 1);
     share.value_bytes /= num_files;
@@ -116,12 +118,16 @@ class PageData {
     // The trials come last, because the progress line shows the trials of each column as a stage of
     // their own.
     for (size_t column = 0; column < table.schema().columns.size(); ++column) {
-      CFILE_RETURN_IF_ERROR(AddTrials(ColumnOf(table, column), columns[column]));
+      CFILE_ASSIGN_OR_RETURN(const auto found,
+                             ColumnsOf(input, table.schema().columns[column].name));
+      for (const StoredColumn& each : found) {
+        CFILE_RETURN_IF_ERROR(AddTrials(each, columns[column]));
+      }
     }
-    data_["rows"] = JsonInteger(table.num_rows());
-    data_["parts"] = table.num_parts();
+    data_["rows"] = JsonInteger(input.num_rows());
+    data_["parts"] = parts_.size();
     data_["columns"] = std::move(columns);
-    if (worst_ == kFine) AddFindings(VerifyRecords(table), Json::object());
+    if (worst_ == kFine && !input.part) AddFindings(VerifyRecords(table), Json::object());
     return absl::OkStatus();
   }
 
@@ -144,7 +150,7 @@ class PageData {
     BlockTotals totals;
     uint64_t bytes = 0;
     std::set<std::string> codecs;
-    for (size_t part = 0; part < table.num_parts(); ++part) {
+    for (size_t part = parts_.begin; part < parts_.end; ++part) {
       CFILE_ASSIGN_OR_RETURN(const std::string file, table.part_file(part, column));
       if (file.empty()) continue;  // the part is older than the column
       const VerifyReport report = table.VerifyColumn(part, column);
@@ -228,6 +234,7 @@ class PageData {
   const PageShare page_;
   const size_t sample_bytes_;  // 0: no trials
   Progress& progress_;
+  OrdinalRange parts_;  // of the table
   uint64_t bytes_done_ = 0;
   Json data_ = Json::object();
   Json findings_ = Json::array();
@@ -238,7 +245,7 @@ class PageData {
 
 absl::Status AddInput(const CommonOptions& common, PageData& page) {
   const auto input = OpenInput(common);
-  if (input.ok()) return input->file ? page.AddFile(*input->file) : page.AddTable(*input->table);
+  if (input.ok()) return input->file ? page.AddFile(*input->file) : page.AddTable(*input);
   // As for verify, a wrong command line and a path that cannot be read are no findings.
   const ExitCode code = ExitCodeOf(input.status());
   if (code == kUsage || code == kIoError) return input.status();
@@ -292,7 +299,7 @@ void AddReportCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump report flights --html flights.html --force\n"
       "  cfile-dump report flights --column carrier --html carrier.html --values 0");
   AddIgnoreChecksumsOption(command, common);
-  AddColumnOptions(command, common, "Only this column of a table", kOnlyPart);
+  AddColumnOptions(command, common, "Only this column of a table", kAllParts);
   const auto arguments = std::make_shared<ReportArguments>();
   command.Add("--html OUT", &arguments->out, "The file to write").required = true;
   command.Add("--force", &arguments->force, "Replace OUT if it exists");
@@ -303,7 +310,7 @@ void AddReportCommand(Command& app, CommonOptions& common, Action& action) {
   command.Add("--whatif", &arguments->whatif,
               "Also try other encodings on a sample of each column (takes longer)");
   command.Add("--sample-bytes BYTES", &arguments->sample_bytes,
-              "Decoded bytes of the sample of each column, with --whatif (default: 4MiB)",
+              "Decoded bytes of the sample of each column, with --whatif (default: 1MiB)",
               BytesIn(1, kMaxIndexBytes));
   SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) -> Outcome {
     CFILE_RETURN_IF_ERROR(CheckOutIsNotInput(chosen.path, arguments->out));

@@ -1,4 +1,4 @@
-#include "tools/import/temporary_folder.h"
+#include "tools/temporary_folder.h"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-// A folder for temporary files in the directory of a table.
+// A folder for temporary files.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,8 @@
 namespace cfile::tools {
 
 // The destructor removes the folder. If the process is killed, the folder stays.
-// CollectGarbage (cfile/table_maintenance.h) recognises the folder by its name and removes it.
+// CollectGarbage (cfile/table_maintenance.h) recognises it in the directory of a table by its name,
+// and removes it.
 class TemporaryFolder {
  public:
   // Makes the folder in `directory`, which exists.
