@@ -33,7 +33,8 @@ constexpr char kFooter[] = R"(Input:
   OUT_TABLE. Compression is recognised by the first bytes. The first line has the names of the
   columns (see --header). A column without a name is named column_N, where N counts from 1. The second
   column with the same name is named NAME_2, or with the next free number.
-  Several files are imported as one. Their first lines must be equal, or have no names.
+  Several files of one format are imported as one. First lines of CSV must be equal, or have no
+  names. Folders COLUMN=VALUE count only of one directory of Parquet.
   An unquoted empty field is a null; "" is the empty string.
   Types that are not given are inferred from all values of the column: int32, int64, double, bool,
   date, timestamp(us,UTC) or timestamp(us), otherwise string. Columns are nullable, except with
@@ -211,7 +212,9 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, Output& output,
            "exist yet, with --append one that does;\nor an s3:// URL")
       .required = true;
 
-  tool.Add("--schema FILE", &import.schema_path, "The schema of JSON");
+  tool.Add(
+      "--schema FILE", &import.schema_path,
+      "The schema of JSON, or of CSV without nesting, as\n`cfile-dump summary --schema` prints it");
   tool.Add("--at PATH", &at,
            "Of JSON: where the array of the records is in the document,\nfor example /results");
   tool.Add("--charset NAME", &import.charset,

@@ -27,8 +27,9 @@ absl::Status AsInputError(const absl::Status& status) {
 // Passes the batches of a stream on, reports progress, and keeps the error of the stream.
 class WatchedStream {
  public:
-  WatchedStream(ArrowArrayStream stream, Progress& progress)
-      : stream_(stream), progress_(progress) {}
+  // `rows`: of earlier streams.
+  WatchedStream(ArrowArrayStream stream, uint64_t rows, Progress& progress)
+      : stream_(stream), progress_(progress), rows_(rows) {}
   WatchedStream(const WatchedStream&) = delete;
   WatchedStream& operator=(const WatchedStream&) = delete;
   ~WatchedStream() { stream_.release(&stream_); }
@@ -75,7 +76,7 @@ class WatchedStream {
   ArrowArrayStream stream_;
   Progress& progress_;
   absl::Status failed_;
-  uint64_t rows_ = 0;
+  uint64_t rows_;
 };
 
 // A stream of some fields of another stream's rows.
@@ -89,16 +90,13 @@ class ChosenFields {
     ArrowSchema type;
     if (stream.get_schema(&stream, &type) != 0)
       return absl::InvalidArgumentError(stream.get_last_error(&stream));
-    for (const std::string& name : names) {
-      int64_t field = 0;
-      while (field < type.n_children && type.children[field]->name != name) ++field;
-      if (field == type.n_children) break;
-      chosen->fields_.push_back(field);
-    }
+    std::vector<std::string> known;
+    for (int64_t i = 0; i < type.n_children; ++i) known.emplace_back(type.children[i]->name);
     type.release(&type);
-    if (chosen->fields_.size() < names.size()) {
-      return absl::InvalidArgumentError(absl::StrCat("--columns ", names[chosen->fields_.size()],
-                                                     ": ", input, " has no column of that name"));
+    for (const std::string& name : names) {
+      const auto field = std::ranges::find(known, name);
+      if (field == known.end()) return NoSuchColumn("--columns", name, input, known);
+      chosen->fields_.push_back(field - known.begin());
     }
     return ArrowArrayStream{
         .get_schema = [](ArrowArrayStream* self,
@@ -158,16 +156,18 @@ class ChosenFields {
 
 class ArrowImporter final : public ColumnarImporter {
  public:
-  ArrowImporter(const ImportOptions& options, std::shared_ptr<const Source> source,
+  ArrowImporter(const ImportOptions& options, std::vector<std::shared_ptr<const Source>> sources,
                 Progress& progress)
-      : ColumnarImporter(options, progress), source_(std::move(source)) {}
+      : ColumnarImporter(options, progress), sources_(std::move(sources)) {}
 
  private:
-  absl::StatusOr<ArrowArrayStream> OpenStream() const {
-    auto stream = OpenArrowIpc(source_, {.record_limits = options_.record_limits});
+  using Input = std::shared_ptr<const Source>;
+
+  absl::StatusOr<ArrowArrayStream> OpenStream(const Input& source) const {
+    auto stream = OpenArrowIpc(source, {.record_limits = options_.record_limits});
     if (!stream.ok()) return AsInputError(stream.status());
     if (options_.columns.empty()) return stream;
-    return ChosenFields::Of(*stream, options_.columns, options_.input);
+    return ChosenFields::Of(*stream, options_.columns, source->name());
   }
 
   // Gives fields of the type null the type string, as columns without values have in CSV and JSON.
@@ -177,7 +177,7 @@ class ArrowImporter final : public ColumnarImporter {
   }
 
   absl::StatusOr<Schema> ReadSchema() override {
-    CFILE_ASSIGN_OR_RETURN(ArrowArrayStream stream, OpenStream());
+    CFILE_ASSIGN_OR_RETURN(ArrowArrayStream stream, OpenStream(sources_[0]));
     ArrowSchema type;
     absl::StatusOr<Schema> schema = absl::ResourceExhaustedError("no memory");
     if (stream.get_schema(&stream, &type) == 0) {
@@ -186,19 +186,18 @@ class ArrowImporter final : public ColumnarImporter {
       type.release(&type);
     }
     stream.release(&stream);
-    if (!schema.ok()) return InInput(schema.status());
+    if (!schema.ok()) return InInput(*sources_[0], schema.status());
     if (!sorted_by_.empty()) return schema;
     for (const size_t key : schema->key_columns) sorted_by_.push_back(schema->columns[key].name);
     return schema;
   }
 
-  absl::Status InInput(const absl::Status& status) const {
+  static absl::Status InInput(const Source& source, const absl::Status& status) {
     if (status.ok()) return status;
     const absl::string_view text = status.message();
     // Errors of OpenArrowIpc name the file already.
-    if (absl::StartsWith(text, source_->name())) return status;
-    return MarkedLike(status,
-                      absl::Status(status.code(), absl::StrCat(source_->name(), ": ", text)));
+    if (absl::StartsWith(text, source.name())) return status;
+    return MarkedLike(status, absl::Status(status.code(), absl::StrCat(source.name(), ": ", text)));
   }
 
   absl::StatusOr<TableWriter> NewWriter() const override {
@@ -209,18 +208,23 @@ class ArrowImporter final : public ColumnarImporter {
   // Appends all rows of the input.
   absl::StatusOr<ImportResult> AppendInput(absl::StatusOr<TableWriter> writer) {
     CFILE_RETURN_IF_ERROR(writer.status());
-    CFILE_ASSIGN_OR_RETURN(const ArrowArrayStream stream, OpenStream());
     progress_.Begin("writing", 0);
-    WatchedStream watched(stream, progress_);
-    ArrowArrayStream batches = watched.Batches();
-    const absl::Status status = watched.ErrorOr(AppendArrow(*writer, &batches));
-    if (!status.ok()) return InInput(status);
+    uint64_t rows = 0, bytes = 0;
+    for (const Input& source : sources_) {
+      CFILE_ASSIGN_OR_RETURN(const ArrowArrayStream stream, OpenStream(source));
+      WatchedStream watched(stream, rows, progress_);
+      ArrowArrayStream batches = watched.Batches();
+      const absl::Status status = watched.ErrorOr(AppendArrow(*writer, &batches));
+      if (!status.ok()) return InInput(*source, status);
+      rows = watched.rows();
+      bytes += source->size();
+    }
     // Without this call, nobody calls Update if the input has no rows.
-    CFILE_RETURN_IF_ERROR(progress_.Update(0, watched.rows()));
+    CFILE_RETURN_IF_ERROR(progress_.Update(0, rows));
     CFILE_RETURN_IF_ERROR(writer->Finish());
     return ImportResult{
-        .rows = watched.rows(),
-        .bytes_in = source_->size(),
+        .rows = rows,
+        .bytes_in = bytes,
         .format = "Arrow IPC",
         .records = schema_.tree.has_value(),
         .columns = ColumnsOf(schema_, [&](size_t column) { return writer->totals(column); })};
@@ -231,7 +235,7 @@ class ArrowImporter final : public ColumnarImporter {
     return AppendInput(copy.NewWriter());
   }
 
-  const std::shared_ptr<const Source> source_;
+  const std::vector<Input> sources_;  // at least one
 };
 
 }  // namespace
@@ -244,8 +248,13 @@ absl::StatusOr<ImportResult> ImportArrowIpc(const ImportOptions& options, const 
     return absl::InvalidArgumentError(absl::StrCat("--type ", name, ": a format is for text; ",
                                                    options.input, " is read as Arrow IPC"));
   }
+  std::vector<std::shared_ptr<const Source>> sources;
+  if (file.source != nullptr) sources.push_back(file.source);
+  for (const std::string& path : options.files) {
+    CFILE_ASSIGN_OR_RETURN(sources.emplace_back(), OpenMappedSource(path));
+  }
   return ImportWithFewestNulls(options, [&](const ImportOptions& chosen) {
-    return ArrowImporter(chosen, file.source, progress).Run();
+    return ArrowImporter(chosen, sources, progress).Run();
   });
 }
 

@@ -14,8 +14,7 @@ absl::Status CheckColumnNames(const ImportOptions& options, const Schema& schema
   absl::Status status;
   VisitColumnNames(options, [&](const char* option, const std::string& name) {
     if (schema.Find(name).has_value()) return;
-    status.Update(absl::InvalidArgumentError(
-        absl::StrCat(option, " ", name, ": ", options.input, " has no column of that name")));
+    status.Update(NoSuchColumn(option, name, options.input, schema));
   });
   std::set<std::string> sorted_by;
   for (const std::string& name : options.sorted_by) {
@@ -144,11 +143,15 @@ absl::Status RefuseCsvOptions(const ImportOptions& options, std::string_view for
       {"--header", options.header == Header::kYes},
       {"--names", !options.names.empty()},
       {"--skip-bad-rows", options.skip_bad_rows > 0 && format != "as JSON"},
+      {"--schema", !options.schema_path.empty() && format != "as JSON"},
       {"--null", !options.null_texts.empty()}};
   for (const auto& [option, given] : csv_only) {
     if (!given) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(option, " is for CSV; ", options.input, " is read ", std::string(format)));
+    const std::string_view name = option;
+    const bool both = name == "--schema" || name == "--skip-bad-rows";
+    return absl::InvalidArgumentError(absl::StrCat(option, " is for CSV", both ? " and JSON" : "",
+                                                   "; ", options.input, " is read ",
+                                                   std::string(format)));
   }
   return absl::OkStatus();
 }

@@ -47,11 +47,11 @@ class ColumnarImporter {
   absl::StatusOr<ImportResult> WriteSorted();
 };
 
-// Imports `file`, a Parquet file, into the table options.output. If it has no source, imports the
-// Parquet files in the directory options.input (cfile/parquet.h). Pages become blocks without being
-// encoded again, unless options ask for other blocks. If the rows must be sorted and have another
-// order, first copies them into a temporary table in the directory of the table, and sorts them
-// from there (table_sorter.h).
+// Imports `file`, a Parquet file, into the table options.output. If it has no source, imports
+// options.files, or the Parquet files in the directory options.input (cfile/parquet.h). Pages
+// become blocks without being encoded again, unless options ask for other blocks. If the rows must
+// be sorted and have another order, first copies them into a temporary table in the directory of
+// the table, and sorts them from there (table_sorter.h).
 //
 // kInvalidArgument: the input is damaged, a value does not fit its column, or options do not fit
 // the input. kUnimplemented: the input needs something that this build does not have. kCancelled:
@@ -61,9 +61,10 @@ absl::StatusOr<ImportResult> ImportParquetFiles(const ImportOptions& options, co
                                                 Progress& progress);
 
 // Imports `file`, an Arrow IPC file or stream (cfile/arrow_ipc.h), into the table
-// options.output. The types are those of ImportArrowSchema; a field whose type is null becomes a
-// column of strings. If the rows must be sorted and have another order, copies the rows into a
-// temporary table in the directory of the table, and sorts them from there (table_sorter.h).
+// options.output; if it has no source, options.files, which have the columns of the first. The
+// types are those of ImportArrowSchema; a field whose type is null becomes a column of strings. If
+// the rows must be sorted and have another order, copies the rows into a temporary table in the
+// directory of the table, and sorts them from there (table_sorter.h).
 //
 // Memory: that of one record batch, which AppendArrow reads as a whole.
 //

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
+#include "tools/layout_options.h"
 #include "tools/time_format.h"
 #include "tools/utf8.h"
 
@@ -130,11 +131,9 @@ absl::Status CsvInput::Choose(const std::vector<std::string>& columns) {
   std::vector<CsvField> names;
   for (const std::string& column : columns) {
     const std::optional<size_t> field = Find(column);
-    if (!field.has_value() || std::ranges::count(fields, *field) > 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--columns ", column, ": ",
-                       field.has_value() ? "given twice" : name() + " has no column of that name"));
-    }
+    if (!field) return NoSuchColumn("--columns", column, name(), this->columns());
+    if (std::ranges::count(fields, *field) > 0)
+      return absl::InvalidArgumentError(absl::StrCat("--columns ", column, ": given twice"));
     fields.push_back(*field);
     names.push_back({.text = column});
   }

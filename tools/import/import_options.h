@@ -21,6 +21,7 @@ namespace cfile::tools {
 struct ImportOptions : LayoutOptions {
   std::vector<std::string> inputs;     // paths, URLs, patterns and directories
   std::string input;                   // the file to import, or the first one
+  std::vector<std::string> files;      // several of Parquet or of Arrow IPC, in place of `input`
   std::string output;                  // directory or URL of the table
   TableLocation table{std::string()};  // the table at `output`
   // Where temporary folders are made: the directory of the table, or another one if it is at a URL.

@@ -91,8 +91,7 @@ absl::Status Importer::CheckColumnNames() const {
   absl::Status status;
   VisitColumnNames(options_, [&](const char* option, const std::string& name) {
     if (input_.Find(name).has_value()) return;
-    status.Update(absl::InvalidArgumentError(
-        absl::StrCat(option, " ", name, ": ", input_.name(), " has no column of that name")));
+    status.Update(NoSuchColumn(option, name, input_.name(), input_.columns()));
   });
   std::set<std::string> sorted_by;
   for (const std::string& name : options_.sorted_by) {

@@ -58,9 +58,12 @@ absl::StatusOr<InputFormat> FindInputFormat(const ImportOptions& options, const 
   }
 #endif
   if (is_arrow) return InputFormat::kArrowIpc;
-  return !options.schema_path.empty() || HasJsonName(options.input) || BeginsLikeJson(head)
-             ? InputFormat::kJson
-             : InputFormat::kCsv;
+  // With a schema, brackets are enough.
+  const size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  const bool brackets = first == std::string::npos || head[first] == '{' || head[first] == '[';
+  const bool is_json = HasJsonName(options.input) || BeginsLikeJson(head) ||
+                       (!options.schema_path.empty() && brackets);
+  return is_json ? InputFormat::kJson : InputFormat::kCsv;
 }
 
 }  // namespace cfile::tools

@@ -31,11 +31,30 @@ bool IsText(InputFormat format) {
   return format == InputFormat::kCsv || format == InputFormat::kJson;
 }
 
-absl::StatusOr<ImportResult> ImportWith(InputFormat format, const ImportOptions& options,
+// Takes the types of the columns of CSV from --schema; those of --type come first.
+absl::Status TakeTypes(ImportOptions& options) {
+  if (options.schema_path.empty()) return absl::OkStatus();
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
+                         ReadSchema(options.schema_path, options.record_limits));
+  for (const size_t leaf : schema.leaves()) {
+    const RecordNode& node = schema.nodes()[leaf];
+    if (node.parent != 0 || node.repetition == Repetition::kRepeated) {
+      return absl::InvalidArgumentError(StrCat(options.schema_path, ": ", schema.Path(leaf),
+                                               " is nested, but ", options.input, " is CSV"));
+    }
+    const TextType type{.type = node.type, .decimal_comma = options.dialect.decimal_comma};
+    options.types.try_emplace(node.name, type);
+    if (node.repetition == Repetition::kRequired) options.not_null.insert(node.name);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ImportResult> ImportWith(InputFormat format, ImportOptions options,
                                         const InputFile& file, const TextParts& parts,
                                         Progress& progress) {
   switch (format) {
     case InputFormat::kCsv:
+      CFILE_RETURN_IF_ERROR(TakeTypes(options));
       return Import(options, file, parts, progress);
     case InputFormat::kJson:
       return ImportRecords(options, file, progress);
@@ -108,9 +127,8 @@ absl::StatusOr<JoinedFiles> OpenSeveral(const std::vector<std::string>& paths,
         if (first.empty()) format = found;
         if (!IsText(found) || found != format) {
           return absl::InvalidArgumentError(
-              StrCat(named.input,
-                     ": only files of CSV, or files of JSON, are imported together; one "
-                     "directory may have several Parquet files"));
+              StrCat(named.input, ": files that are imported together have one format, that of ",
+                     paths[0]));
         }
         first = named.input;
         const bool has_header = found == InputFormat::kCsv && options.header != Header::kNo;
@@ -118,15 +136,17 @@ absl::StatusOr<JoinedFiles> OpenSeveral(const std::vector<std::string>& paths,
       });
 }
 
-// True if `files` are those of a directory of Parquet, which is imported as a whole.
-absl::StatusOr<bool> IsParquetDirectory(const ImportOptions& options,
-                                        const std::vector<std::string>& files) {
+// The format of several files, or of a directory, that are not text; nullopt: they are text, or one
+// file.
+absl::StatusOr<std::optional<InputFormat>> FindCommonFormat(const ImportOptions& options,
+                                                            const std::vector<std::string>& files) {
   std::error_code error;
-  if (options.inputs.size() > 1 || !std::filesystem::is_directory(options.input, error))
-    return false;
+  if (options.inputs.size() == 1 && files[0] == options.input) return std::nullopt;
+  if (!std::filesystem::is_regular_file(files[0], error)) return std::nullopt;
   CFILE_ASSIGN_OR_RETURN(const auto source, OpenPreadSource(files[0]));
   CFILE_ASSIGN_OR_RETURN(const InputFormat format, FindInputFormat(options, *source));
-  return format == InputFormat::kParquet;
+  if (IsText(format)) return std::nullopt;
+  return format;
 }
 
 absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progress) {
@@ -140,10 +160,15 @@ absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progres
   CFILE_RETURN_IF_ERROR(CheckOutput(options));
   const uint64_t bytes_before = options.append ? BytesOf(options.table) : 0;
   CFILE_ASSIGN_OR_RETURN(const std::vector<std::string> files, FindFiles(options.inputs));
-  CFILE_ASSIGN_OR_RETURN(const bool is_parquet, IsParquetDirectory(options, files));
-  if (is_parquet) {
+  CFILE_ASSIGN_OR_RETURN(const auto common_format, FindCommonFormat(options, files));
+  if (common_format) {
+    std::error_code error;
+    const bool partitioned = *common_format == InputFormat::kParquet &&
+                             options.inputs.size() == 1 &&
+                             std::filesystem::is_directory(options.input, error);
+    if (!partitioned) options.files = files;
     CFILE_ASSIGN_OR_RETURN(ImportResult result,
-                           ImportAs(InputFormat::kParquet, options, {}, nullptr, progress));
+                           ImportAs(*common_format, options, {}, nullptr, progress));
     result.table_bytes = std::max(BytesOf(options.table), bytes_before) - bytes_before;
     return result;
   }
@@ -219,6 +244,8 @@ std::string_view Hint(const ImportOptions& options, std::string_view error) {
     return "; --decimal-comma reads numbers such as 1.234,5";
   if (options.at.empty() && has(":1: invalid JSON: an object or an array does not end"))
     return "; --at PATH reads the array at this path of one JSON text";
+  if (options.append && has(": string expected, found an"))
+    return "; --type COLUMN=json keeps the text of objects and arrays";
   if (options.skip_bad_rows == 0 &&
       (has(": invalid JSON: ") || has(": a record must be an object")))
     return "; --skip-bad-rows N skips such records";

@@ -22,7 +22,7 @@ absl::StatusOr<T> AsInputError(absl::StatusOr<T> result) {
 
 class ParquetImporter final : public ColumnarImporter {
  public:
-  // `source`: the input; null: options.input is a directory.
+  // `source`: the input; null: options.files, or the directory options.input.
   ParquetImporter(const ImportOptions& options, std::shared_ptr<const Source> source,
                   Progress& progress)
       : ColumnarImporter(options, progress), source_(std::move(source)) {}
@@ -30,7 +30,8 @@ class ParquetImporter final : public ColumnarImporter {
  private:
   // The options of an import without those of the table.
   ParquetImportOptions Reading() const {
-    return {.columns = options_.columns,
+    return {.files = options_.files,
+            .columns = options_.columns,
             .reader = {.max_block_size_bytes = options_.max_block_size_bytes,
                        .max_metadata_size_bytes = options_.max_metadata_size_bytes,
                        .record_limits = options_.record_limits}};

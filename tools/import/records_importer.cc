@@ -31,18 +31,6 @@ constexpr uint64_t kSchemaSampleBytes = 4 << 20;
 // The largest schema file that is read: far larger than any schema within the limits.
 constexpr uint64_t kMaxSchemaBytes = 64 << 20;
 
-absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLimits& limits) {
-  CFILE_ASSIGN_OR_RETURN(const auto source, OpenPreadSource(path));
-  if (source->size() > kMaxSchemaBytes) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": too long to be a schema"));
-  }
-  std::string text(source->size(), '\0');
-  CFILE_RETURN_IF_ERROR(source->ReadAt(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}));
-  auto schema = RecordSchema::Parse(text, limits);
-  if (schema.ok()) return schema;
-  return absl::InvalidArgumentError(absl::StrCat(path, ":", schema.status().message()));
-}
-
 // The name of the root of a schema: the file's name, with _ in place of each character that is not
 // a letter or a digit.
 std::string MessageName(const std::string& path) {
@@ -204,13 +192,13 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
         parsing.without_values.insert(found.schema.Path(found.schema.leaves()[i]));
       }
     }
+    std::vector<std::string> fields;
+    for (const RecordNode& node : found.schema.nodes().subspan(1)) {
+      if (node.parent == 0) fields.push_back(node.name);
+    }
     for (const std::string& column : options.columns) {
-      const auto is_named = [&](const RecordNode& node) {
-        return node.parent == 0 && node.name == column;
-      };
-      if (std::ranges::none_of(found.schema.nodes().subspan(1), is_named))
-        return absl::InvalidArgumentError(
-            absl::StrCat("--columns ", column, ": ", options.input, " has no column of that name"));
+      if (std::ranges::find(fields, column) == fields.end())
+        return NoSuchColumn("--columns", column, options.input, fields);
     }
     CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, WithNullableColumns(found.schema, options));
     CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
@@ -241,6 +229,18 @@ absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonL
 }
 
 }  // namespace
+
+absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLimits& limits) {
+  CFILE_ASSIGN_OR_RETURN(const auto source, OpenPreadSource(path));
+  if (source->size() > kMaxSchemaBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": too long to be a schema"));
+  }
+  std::string text(source->size(), '\0');
+  CFILE_RETURN_IF_ERROR(source->ReadAt(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}));
+  auto schema = RecordSchema::Parse(text, limits);
+  if (schema.ok()) return schema;
+  return absl::InvalidArgumentError(absl::StrCat(path, ":", schema.status().message()));
+}
 
 absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const InputFile& file,
                                            Progress& progress) {

@@ -1,11 +1,17 @@
 // Imports JSON Lines, or a JSON array, into a table of records, for cfile-import.
 #pragma once
 
+#include <string>
+
 #include "absl/status/statusor.h"
+#include "cfile/record_schema.h"
 #include "tools/import/importer.h"
 #include "tools/progress.h"
 
 namespace cfile::tools {
+
+// Reads a schema in the notation of cfile/record_schema.h. kInvalidArgument: there is none in it.
+absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLimits& limits);
 
 // Imports `file` into the table options.output. If the schema is given, or if records are
 // appended to a table, reads the input once. Otherwise finds the schema of the first 4 MiB, then

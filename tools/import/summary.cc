@@ -1,6 +1,7 @@
 #include "tools/import/summary.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -10,11 +11,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "cfile/records.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
 #include "cfile/table_scan.h"
 #include "tools/command_line.h"
 #include "tools/encoding_reason.h"
+#include "tools/records/json_printer.h"
+#include "tools/text_table.h"
 #include "tools/utf8.h"
 #include "tools/value_text.h"
 
@@ -200,22 +204,61 @@ struct FirstRows {
   std::vector<std::vector<std::string>> cells;  // by column
 };
 
+bool IsNested(const ImportResult& result) {
+  return std::ranges::any_of(
+      result.columns, [](const ImportedColumn& column) { return column.schema.has_levels(); });
+}
+
+// The new table, if its rows are cheap to read.
+absl::StatusOr<TableReader> OpenForRows(const ImportOptions& options, const ImportResult& result) {
+  if (result.columns.size() > kMostColumns || options.output.find("://") != std::string::npos)
+    return absl::UnavailableError("");
+  return TableReader::Open(options.output, {.blocks_up_to_file_size = true});
+}
+
+// The first new records of a table of nested records, as lines of JSON.
+std::string FirstRecords(const ImportOptions& options, const ImportResult& result) {
+  constexpr size_t kMostCells = 100;
+  const auto table = OpenForRows(options, result);
+  if (!table.ok() || !IsNested(result)) return "";
+  auto reader = RecordReader::Open(*table);
+  if (!reader.ok()) return "";
+  const uint64_t begin = table->num_rows() - std::min(table->num_rows(), result.rows);
+  if (!reader->Seek(begin).ok()) return "";
+  std::string lines, text;
+  std::vector<size_t> leaves(reader->schema().leaves().size());
+  std::iota(leaves.begin(), leaves.end(), size_t{0});
+  for (uint64_t i = 0; i < std::min(kShownRows, result.rows); ++i) {
+    std::string first;  // the beginning of a long record
+    JsonPrinter printer(reader->schema(), leaves, text, [&] {
+      if (first.empty()) first = text.substr(0, JsonPrinter::kDrainBytes);
+      text.clear();
+    });
+    if (!reader->Next(printer).value_or(false)) return "";
+    const std::string& shown = first.empty() ? text : first;
+    absl::StrAppend(&lines,
+                    Shortened(TerminalSafe(shown.substr(0, shown.find('\n'))),
+                              OutputWidth().value_or(kMostCells)),
+                    "\n");
+    text.clear();
+  }
+  return lines;
+}
+
 // Returns no rows if they are nested, or if they are not cheap to read.
 FirstRows ReadFirstRows(const ImportOptions& options, const ImportResult& result) {
   const size_t num_columns = result.columns.size();
   const FirstRows none{.cells = std::vector<std::vector<std::string>>(num_columns)};
-  const bool nested = std::ranges::any_of(
-      result.columns, [](const ImportedColumn& column) { return column.schema.has_levels(); });
-  if (nested || num_columns > kMostColumns || options.output.find("://") != std::string::npos)
-    return none;
-  const auto table = TableReader::Open(options.output, {.blocks_up_to_file_size = true});
-  if (!table.ok()) return none;
+  const auto table = OpenForRows(options, result);
+  if (!table.ok() || IsNested(result)) return none;
   const uint64_t begin = table->num_rows() - std::min(table->num_rows(), result.rows);
   std::vector<std::string> names;
+  std::vector<ColumnType> types;  // --evolve may have changed them
   for (const ImportedColumn& column : result.columns) {
     const auto found = table->schema().Find(column.schema.name);
-    if (!found || table->schema().columns[*found].type != column.schema.type) return none;
+    if (!found) return none;
     names.push_back(column.schema.name);
+    types.push_back(table->schema().columns[*found].type);
   }
   auto scan = table->NewScan(
       {.columns = names, .range = {begin, begin + std::min(kShownRows, result.rows)}});
@@ -226,7 +269,7 @@ FirstRows ReadFirstRows(const ImportOptions& options, const ImportResult& result
     for (size_t row = 0; row < batch->num_rows(); ++row)
       rows.headings.push_back({absl::StrCat("row ", batch->ordinal(row))});
     for (size_t column = 0; column < num_columns; ++column) {
-      const ColumnType& type = result.columns[column].schema.type;
+      const ColumnType& type = types[column];
       VisitType(type, [&]<typename T>(std::type_identity<T>) {
         const auto values = batch->column<T>(column);
         for (size_t row = 0; row < batch->num_rows(); ++row) {
@@ -318,6 +361,10 @@ Document Summary(const ImportOptions& options, const ImportResult& result, bool 
     if (!reason.empty() && num_reasons++ < kShownReasons) reasons += reason;
   }
   document.AddTable("columns", columns);
+  if (!json && !why) {
+    if (const std::string records = FirstRecords(options, result); !records.empty())
+      document.Append("\n" + records);
+  }
   if (!reasons.empty()) document.Append("\n" + reasons);
   if (num_reasons > kShownReasons) document.AddLine("(--json says more about the types)");
   return document;

@@ -33,8 +33,11 @@ absl::StatusOr<bool> JsonLines::Fill() {
   if (buffer_.size() < end_ + count + kJsonPadding) {
     buffer_.resize(std::max(2 * buffer_.size(), end_ + count + kJsonPadding));
   }
-  CFILE_RETURN_IF_ERROR(
-      source_->ReadAt(offset_, {reinterpret_cast<uint8_t*>(buffer_.data()) + end_, count}));
+  const absl::Status read =
+      source_->ReadAt(offset_, {reinterpret_cast<uint8_t*>(buffer_.data()) + end_, count});
+  if (absl::IsDataLoss(read))
+    return absl::UnavailableError(StrCat(source_->name(), ": the file was cut while it was read"));
+  CFILE_RETURN_IF_ERROR(read);
   end_ += count;
   offset_ += count;
   return true;
