@@ -228,6 +228,7 @@ def check_completed_columns(prefix):
         (work / "x.csv").write_text("delay,day,carrier,a b\n1,2,3,4\n")
         environment = environment_of(prefix)
         environment["PATH"] = f"{prefix}/bin:{environment['PATH']}"
+        (work / "x.json").write_text('[{"delay": 1, "day": 2, "carrier": "a:b"},\n{"day": 3}]\n')
         run(prefix / "bin/cfile-import", "x.csv", "t", cwd=work, env=environment)
         for shell, script in scripts.items():
             if not shutil.which(shell):
@@ -235,6 +236,8 @@ def check_completed_columns(prefix):
             for words, expected in {
                     ("cfile-dump", "rows", "t", "--columns", "da"): ["day"],
                     ("cfile-dump", "rows", "--json", "t", "--columns", "carrier,d"): ["carrier,delay", "carrier,day"],
+                    ("cfile-dump", "t", "--column", "da"): ["day"],
+                    ("cfile-import", "x.json", "u", "--columns", "carrier,d"): ["carrier,delay", "carrier,day"],
                     ("cfile-dump", "count", "t", "--where", "'day > 5 and del"): ["day > 5 and delay"],
                     ("cfile-dump", "count", "t", "--by", "carrier,c"): ["carrier,carrier"],
                     ("cfile-dump", "rows", "t", "--columns", "'\"a"): ['"a b"'],

@@ -136,11 +136,13 @@ def test_tool(importer):
     expect("format", "exit code 1", "--type good: a format is for text", table=one(pa.array([1])), options=("--type", "good=date(%F)"))
     expect("a type that does not fit", "exit code 1", "its values are string", table=table, options=("--type", "v=int32"))
 
-    def rows_of(table, *options, append=None):
+    def rows_of(table, *options, append=None, more=None):
         with tempfile.TemporaryDirectory(prefix="arrow-ipc-") as folder:
             path, out = os.path.join(folder, "in.arrow"), os.path.join(folder, "t")
             ipc_writer(pa.ipc.new_file, None, 400)(table, path)
-            importer.import_file(path, out, *options)
+            if more is not None:  # a second file, which the same pattern names
+                ipc_writer(pa.ipc.new_stream, None, 400)(more, os.path.join(folder, "in2.arrow"))
+            importer.import_file(path if more is None else os.path.join(folder, "in*.arrow"), out, *options)
             if append is not None:
                 ipc_writer(pa.ipc.new_file, None, 400)(append, path)
                 importer.import_file(path, out, "--append")
@@ -162,6 +164,9 @@ def test_tool(importer):
     same("nulls first", [row["k"] for row in rows_of(with_nulls, "--sorted-by", "k", "--nulls", "first")], [None, 1, 2])
     same("nulls by default", [row["k"] for row in rows_of(with_nulls, "--sorted-by", "k")], [1, 2, None])
     same("nulls last", rows_of(with_nulls, "--sorted-by", "k", "--nulls", "last"), [{"k": 1, "l": []}, {"k": 2, "l": [1]}, {"k": None, "l": [2, 3]}])
+    same("several files", rows_of(table, more=table), rows + rows)
+    same("several files, sorted", rows_of(table, "--sorted-by", "k", more=table), sorted(rows + rows, key=lambda row: row["k"]))
+    same("nulls of the second file", rows_of(with_nulls.slice(0, 1), more=with_nulls), with_nulls.slice(0, 1).to_pylist() + with_nulls.to_pylist())
     same("appended", rows_of(table, "--sorted-by", "k", append=table), by_k + by_k)
     same("type", rows_of(pa.table({"x": pa.array([1, 2], pa.int8()), "n": pa.nulls(2)}), "--type", "x=int64", "--type", "n=date"),
          [{"x": 1, "n": None}, {"x": 2, "n": None}])

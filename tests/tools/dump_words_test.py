@@ -5,12 +5,14 @@ import csv
 import gzip
 import json
 import os
+import pathlib
 import pty
 import random
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from dump_case import DUMP, IMPORT, DumpCase
@@ -110,7 +112,15 @@ class OldWords(WordsTest):
         self.assertIn(f"did you mean {name}?", self.run_dump("rows", "parts", "--part", name[:-1] + "x")[2])
 
     def test_suggestions_of_the_other_tools(self):
-        self.assertIn("did you mean --quiet?", self.run_tool(IMPORT, "t.csv", "u", "--quiett")[2])
+        for options, said in ((["--quiett"], "--quiet"), (["--header", "atuo"], "auto"), (["--for", "sped"], "speed"),
+                              (["--encoding", "dcit"], "dict"), (["--compression", "id=ztsd"], "zstd"), (["--type", "id=doubel"], "double"),
+                              (["--columns", "nmae"], "name"), (["--sorted-by", "di"], "id"), (["--not-null", "nam"], "name"),
+                              (["--bloom", "naem"], "name"), (["--encoding", "nmae=dict"], "name")):
+            self.assertIn(f"did you mean {said}?", self.run_tool(IMPORT, "t.csv", "u", *options)[2], options)
+        for options, said in ((["--sort", "sise"], "size"),):
+            self.assertIn(f"did you mean {said}?", self.run_dump("summary", "t", *options)[2], options)
+        for command, said in ((["rewrite", "t", "u", "--encoding", "nmae=dict"], "name"), (["whatif", "t", "--for", "seed"], "speed")):
+            self.assertIn(f"did you mean {said}?", self.run_dump(*command)[2], command)
 
     def test_limits_stand_in_one_page(self):
         limits = self.dump("--help-limits")
@@ -138,10 +148,29 @@ class Rows(WordsTest):
             self.assertEqual(code, 1)
             self.assertIn(message, error)
             self.assertFalse((self.folder / out).exists())
-        for option in (["--limit", "3"], ["--where", "id > 3"], ["--part", "0"], ["--skip-damaged"]):
-            code, _, error = self.run_dump("rows", "parts", "-o", "o.parquet", *option)
-            self.assertEqual(code, 1)
-            self.assertIn(f"{option[0]} is not for parquet", error)
+
+    def test_parquet_takes_the_rows_that_csv_takes(self):
+        """Also of the second part, of nested rows, and without damaged rows."""
+        if "parquet" not in self.dump("rows", "--help"):
+            self.skipTest("this build has no Parquet")
+        copy, _ = self.damage("t", "x", 10_000)
+        number = 0
+        for table, code, *choices in (
+                ("t", 0, ["--limit", "3"], ["--where", "id > 3 and x < 7"], ["--where", "name is null", "--columns", "x,name", "--tail", "5"],
+                 ["--sample", "70", "--seed", "3"], ["--from", "40", "--to", "9000"], ["--row", "5"], ["--ordinal", "8990"], ["--column", "x", "-n", "9"]),
+                ("parts", 0, ["--part", "1"], ["--part", "0", "--where", "id > 7000"], ["--where", "id > 7900 and id < 8100"]),
+                ("nested", 0, ["--where", "id between 40 and 45"], ["--sample", "700"], ["--tail", "3", "--columns", "tags"], ["-n", "0"]),
+                (self.file, 0, ["--where", "value > 9000", "-n", "3"]),
+                (copy, 2, ["--skip-damaged"], ["--skip-damaged", "--where", "x > 1"], ["--skip-damaged", "-n", "3000"])):
+            for choice in choices:
+                number += 1
+                done, expected, _ = self.run_dump("rows", table, "--format", "jsonl", *choice)
+                self.assertEqual(done, code)
+                done, out, error = self.run_dump("rows", table, "-o", f"some{number}.parquet", *choice)
+                self.assertEqual((done, out), (code, ""), error)
+                self.make(f"some{number}.parquet", f"some{number}")
+                self.assertEqual(self.dump("rows", f"some{number}", "--format", "jsonl"), expected, choice)
+        self.assertFalse(list(pathlib.Path(tempfile.gettempdir()).glob("temporary-" + 32 * "[0-9a-f]")))
 
     def test_parts(self):
         ids = [row[0] for row in ROWS]
@@ -232,6 +261,13 @@ class Rows(WordsTest):
         file.write_bytes(file.read_bytes()[:100])
         code, out, error = self.run_dump("rows", "cut", "--skip-damaged", "--format", "csv")
         self.assertEqual((code, out.splitlines()[1:]), (2, 2 * (self.folder / "p.csv").read_text().splitlines()[1:]), error)
+        # The same of a part that lacks a file; one line says it, whatever the number of threads.
+        file.unlink()
+        self.assertEqual(self.run_dump("rows", "cut", "--format", "csv")[0], 3)
+        for threads in ("1", "4"):
+            code, out, error = self.run_dump("rows", "cut", "--skip-damaged", "--format", "csv", "--threads", threads)
+            self.assertEqual((code, out.splitlines()[1:]), (2, 2 * (self.folder / "p.csv").read_text().splitlines()[1:]), error)
+            self.assertRegex(error, "^cfile-dump: warning: rows 900 to 1799 are left out: .*-x.cfile.*\n.* 900 rows with damaged values left out\n$")
         # A row that is chosen by its number stays this row.
         for row in (min(lost), min(lost) - 1):
             _, out, _ = self.run_dump("rows", copy, "--skip-damaged", "--row", row, "--format", "jsonl")
@@ -271,7 +307,8 @@ class Names(WordsTest):
 
     def test_turned_comparisons(self):
         for turned, plain in (("17990 < id", "id > 17990"), ("4>=id", "id <= 4"), ("6 = id", "id = 6"), ("-0.5 > x or 3 != id and 2 > x", "x<2 and id!=3"),
-                              ("1e1 > id", "id < 10"), ("17990.5 <= id", "id >= 17990.5")):
+                              ("1e1 > id", "id < 10"), ("17990.5 <= id", "id >= 17990.5"), ("'name 4' = name", "name = 'name 4'"),
+                              ("'name 1' < name and not 'name 3' <= name", "name > 'name 1' and name < 'name 3'")):
             self.assertEqual(self.ids("t", "--where", turned), self.ids("t", "--where", plain))
             self.assertTrue(self.ids("t", "--where", turned))
 
@@ -297,12 +334,36 @@ class Names(WordsTest):
         for command in (["summary"], ["blocks"], ["index"], ["stats"]):
             out = self.dump(*command, "parts", "--part", "0")
             self.assertEqual(sorted(line[2:] for line in out.splitlines() if line.startswith("# ")), expected, command)
-        for arguments, said in ((["hexdump"], "choose one of its columns, such as --column id"),
-                                (["report", "--html", "r.html"], "--part needs --column here, which chooses one file"),
-                                (["summary", "--schema"], "--part needs --column here")):
-            code, _, error = self.run_dump(*arguments, "parts", "--part", "0")
-            self.assertEqual(code, 1)
-            self.assertIn(said, error)
+        code, _, error = self.run_dump("hexdump", "parts", "--part", "0")
+        self.assertEqual(code, 1)
+        self.assertIn("choose one of its columns, such as --column id", error)
+
+    def test_part_in_every_subcommand(self):
+        """A part is read as if it were a table, and --column and --part choose a file."""
+        self.dump("rewrite", "parts", "second", "--part", "1")
+        self.assertEqual(self.ids("second"), self.ids("parts", "--part", "1"))
+        self.assertEqual(self.dump("diff", "parts", "parts", "--part", "1"), "the values are the same\n")
+        self.assertEqual(self.run_dump("diff", "parts", "second", "--values-only")[0], 1)
+        self.dump("rewrite", "second", "third")
+        code, out, _ = self.run_dump("diff", "parts", "third", "--part", "0", "--values-only", "--count", "1")
+        self.assertEqual((code, out.splitlines()[0]), (1, "values: rows: 4000 | 5000"))
+        self.dump("rewrite", "parts", "id.cfile", "--column", "id", "--part", "0")
+        self.assertEqual(self.dump("rows", "id.cfile").split(), [str(row[0]) for row in ROWS[:4000]])
+        self.assertEqual(self.dump("diff", "parts", "id.cfile", "--column", "id", "--part", "0", "--values-only"), "the values are the same\n")
+        explained = json.loads(self.dump("explain", "parts", "--part", "1", "--where", "id < 8010", "--json"))
+        self.assertEqual((explained["rows"], explained["matches"], len(explained["parts"])), (5000, 5, 1))
+        whatif = json.loads(self.dump("whatif", "parts", "--part", "0", "--sample-bytes", "1KiB", "--json"))
+        self.assertEqual([(column["name"], column["rows"]) for column in whatif["columns"]], [("id", 4000), ("name", 4000), ("x", 4000)])
+        whatif = json.loads(self.dump("whatif", "parts", "--part", "1", "--column", "x", "--sample-bytes", "1KiB", "--json"))
+        self.assertEqual([(column["name"], column["rows"]) for column in whatif["columns"]], [("x", 5000)])
+        self.assertEqual(self.run_dump("whatif", self.file, "--column", "id")[0], 1)
+        self.dump("report", "parts", "--part", "1", "--html", "part.html")
+        page = (self.folder / "part.html").read_text()
+        self.assertIn('"rows":5000', page)
+        self.assertNotIn('"part":0', page)
+        for command in ("rows", "find", "count", "blocks", "index", "hexdump", "stats", "explain", "whatif", "verify", "salvage", "diff", "rewrite",
+                        "report", "summary"):
+            self.assertIn("--part PART", self.dump(command, "--help"), command)
 
     def test_schema_as_json(self):
         found = json.loads(self.dump("summary", "--json", "--schema", "t"))
@@ -310,18 +371,25 @@ class Names(WordsTest):
         self.assertEqual(json.loads(self.dump("--json", "--schema", "t")), found)
 
     def test_blocks_as_large_as_the_file(self):
-        """No option is needed, but a file cannot claim more memory than it has bytes."""
+        """No option is needed, but a file cannot claim more memory than 64 times its bytes."""
         options = ["--max-block-size", "64MiB", "--encoding", "plain"]
         (self.folder / "large.csv").write_text("s\n" + "".join(random.Random(1).choices("ab ", k=20 << 20)) + "\n")
         self.make("large.csv", "large", *options, "--compression", "none")
         self.assertEqual(len(self.dump("rows", "large", "--format", "csv", "--no-header")), (20 << 20) + 1)
         self.assertEqual(self.run_dump("verify", "large")[0], 0)
         self.make("large.csv", "packed", *options, "--compression", "zstd")
-        code, _, error = self.run_dump("rows", "packed")
-        self.assertEqual(code, 4)
-        self.assertIn("raise --max-block-size", error)
+        self.assertEqual(self.dump("rows", "packed", "--format", "csv"), self.dump("rows", "large", "--format", "csv"))
+        for command in (["verify", "packed"], ["rewrite", "packed", "packed2"], ["salvage", "packed", "packed3"]):
+            self.assertEqual(self.run_dump(*command)[0], 0, command)
+        self.assertEqual(self.run_dump("rows", "packed2", "-n", "1")[0], 0)
         code, _, error = self.run_dump("rows", "large", "--max-block-size", "16MiB")
         self.assertEqual(code, 4)
+        (self.folder / "bomb.csv").write_text("s\n" + "a" * (20 << 20) + "\n")
+        self.make("bomb.csv", "bomb", *options, "--compression", "zstd")
+        code, _, error = self.run_dump("rows", "bomb")
+        self.assertEqual(code, 4)
+        self.assertIn("raise --max-block-size", error)
+        self.assertEqual(self.run_dump("rows", "bomb", "--max-block-size", "32MiB")[0], 0)
 
     def test_exit_codes(self):
         """As --help and ExitCodeOf say: 1 wrong use, 2 damaged, 3 input or output failed, 4 above a limit or unknown here."""
@@ -373,6 +441,18 @@ class Count(WordsTest):
         self.assertEqual(self.dump("count", "nested", "--where", "id < 7"), "7\n")
         self.assertEqual(self.dump("count", self.file, "--distinct", "value"), f"{NUM_ROWS}\n")
         self.assertEqual(json.loads(self.dump("count", "--json", "t", "--where", "id < 8"))["rows"], 4)
+
+    def test_nested_rows_as_the_help_says(self):
+        lines = self.dump("rows", "nested", "--tail", "2").splitlines()
+        self.assertEqual(self.dump("rows", "nested", "--tail", "2", "--format", "text").splitlines(), lines)
+        found = [json.loads(line) for line in self.dump("rows", "nested", "--tail", "2", "--json").splitlines()]
+        self.assertEqual(found, [{"schema_version": 1, "ordinal": 2998 + i, "values": json.loads(line)} for i, line in enumerate(lines)])
+
+    def test_explain_keeps_conditions_apart(self):
+        where = " or ".join(f"name = 'a long text that has the same beginning {i}'" for i in range(3))
+        for width in (60, 100, 300):
+            lines = [line.split("  ")[0] for line in self.terminal(width, "explain", "t", "--where", where).splitlines() if line.startswith("name ")]
+            self.assertEqual(len(set(lines)), 4, lines)  # three conditions, and the column
 
     def test_groups(self):
         counts = collections.Counter(row[1] for row in ROWS)

@@ -135,6 +135,9 @@ class EvolveTest(ImportTest):
         done = self.run_tool(import_test.IMPORT, "r.csv", "t", "--append", "--evolve")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("b       double      0  4.5", done.stdout.decode())
+        self.write("id,a,b,s,t\n3,4.5,4,y,z\n", "r.csv")
+        done = self.run_tool(import_test.IMPORT, "r.csv", "t", "--append", "--evolve")
+        self.assertRegex(done.stdout.decode(), r"a       double      0  4.5")
 
     def test_chosen_columns(self):
         for ending in ["csv", "json"] + (["arrow", "parquet"] if importlib.util.find_spec("pyarrow") else []):

@@ -616,6 +616,21 @@ class Errors(ImportTest):
             shutil.rmtree(self.folder / "t")
         self.fail("the import was faster")
 
+    def test_json_that_is_cut(self):
+        line = '{"a":1,"b":"some text"}\n'
+        for doubled in range(6):
+            self.write(line * (500_000 << doubled), "t.jsonl")
+            process = subprocess.Popen([IMPORT, "t.jsonl", "t"], cwd=self.folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+            while process.poll() is None and "t" not in os.listdir(self.folder):
+                os.sched_yield()
+            os.truncate(self.folder / "t.jsonl", 4096)
+            _, message = process.communicate(timeout=300)
+            if process.returncode != 0:
+                self.assertEqual((process.returncode, message), (3, b"cfile-import: t.jsonl: the file was cut while it was read\n"))
+                return
+            shutil.rmtree(self.folder / "t")
+        self.fail("the import was faster")
+
     def test_signals_leave_nothing(self):
         for head, line, name in (("a,b\n", "1,some text\n", "t.csv"), ("", '{"a":1,"b":"some text"}\n', "t.jsonl")):
             for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -934,6 +949,13 @@ class Records(ImportTest):
         self.assertEqual((done.stderr.decode(), done.stdout), (f"cfile-import: {message}\n", b""))
         self.assertEqual(done.returncode, exit_code)
         self.assertEqual(sorted(entry.name for entry in self.folder.iterdir()), files)
+
+    def test_summary_of_nested_records(self):
+        self.write("".join(f'{{"a":{i},"b":["1","{"x" * 90 * i}"]}}\n' for i in range(9)), "r.jsonl")
+        text = self.run_tool(IMPORT, "r.jsonl", "u").stdout.decode()
+        lines = text.splitlines()[-3:]
+        self.assertEqual(lines[0], '{"a":0,"b":["1",""]}')
+        self.assertTrue(lines[2].startswith('{"a":2,"b":["1","xxx') and lines[2].endswith("xxx...") and len(lines[2]) == 100, lines)
 
     def test_limits_can_be_raised(self):
         record = {"v": "x" * 17_000_000}

@@ -457,12 +457,24 @@ class Inputs(TextTest):
             self.write("1,2\n1,2\n", name)
         self.check([["1", "2"]] * 4, "a.csv", "b.csv", "--no-header")
 
+    def test_schema(self):
+        """The schema of a table gives CSV its types."""
+        self.write("id,price,note\n1,2.5,x\n2,,y\n")
+        self.write("message t {\n  required int64 id;\n  optional int32 price (DECIMAL(7,2));\n  optional binary note (STRING);\n}\n", "s")
+        summary = self.import_csv("id,price,note\n1,2.5,x\n2,,y\n", "--schema", "s")
+        self.assertEqual([(c["type"], c["nullable"]) for c in summary["columns"]], [("int64", False), ("decimal(7,2)", True), ("string", True)])
+        shutil.rmtree(self.folder / "t")
+        self.import_csv("id,price,note\n1,2.5,x\n", "--schema", "s", "--type", "price=double")
+        shutil.rmtree(self.folder / "t")
+        self.write("message t {\n  required group a {\n    required int64 b;\n  }\n}\n", "s")
+        self.assertEqual(self.error("t.csv", "t", "--schema", "s"), "s: a.b is nested, but t.csv is CSV")
+
     def test_json_lines(self):
         self.write('{"a":1}', "a.jsonl")
         self.write('{"a":2}\n', "b.jsonl")
         self.write("a\n1\n", "c.csv")
         self.check([["1"], ["2"]], "a.jsonl", "b.jsonl")
-        self.assertIn("c.csv: only files of CSV, or files of JSON, are imported together", self.error("a.jsonl", "c.csv", "t"))
+        self.assertIn("c.csv: files that are imported together have one format, that of a.jsonl", self.error("a.jsonl", "c.csv", "t"))
 
     def test_wrong_places(self):
         self.write("a\n1\n")

@@ -205,6 +205,25 @@ class ParquetImportTest(unittest.TestCase):
         self.assertEqual([c["name"] for c in summary["columns"]], ["int32", "double", "year"])
         self.assertEqual([row[-1] for row in self.rows()], ["2023"] * 24 + ["2024"] * 24)
 
+    def test_several_files(self):
+        """Files and patterns are one table, as the files of a directory are."""
+        for name in ("a", "b"):
+            self.copy("pyarrow_old_types", f"{name}.parquet")
+        for number, inputs in enumerate((("a.parquet", "b.parquet"), ("*.parquet",))):
+            summary = self.summary(*inputs, f"t{number}")
+            self.assertEqual((summary["rows"], summary["format"]), (48, "Parquet"))
+            rows = self.rows(f"t{number}")
+            self.assertEqual(rows[:24], rows[24:])
+        self.assertEqual(self.summary("a.parquet", "b.parquet", "t0", "--append")["rows"], 48)
+        self.assertEqual(self.summary("a.parquet", "b.parquet", "t3", "--sorted-by", "int32")["reordered"], True)
+        self.copy("pyarrow_no_statistics", "c.parquet")
+        self.assertEqual(self.summary("a.parquet", "c.parquet", "t4")["rows"], 48)
+        (self.folder / "d.csv").write_text("int32\n1\n")
+        self.assertIn("d.csv: ", self.error("a.parquet", "d.csv", "t5"))
+        self.assertIn("--schema is for CSV and JSON; a.parquet is read as Parquet", self.error("a.parquet", "t5", "--schema", "d.csv"))
+        self.assertIn("did you mean int32?", self.error("a.parquet", "t5", "--columns", "itn32"))
+        self.assertFalse((self.folder / "t5").exists())
+
     def test_columns_that_some_files_lack(self):
         self.copy("pyarrow_no_statistics", "in/year=2023/x.parquet")
         self.copy("pyarrow_bloom", "in/year=2024/x.parquet")

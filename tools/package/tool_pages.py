@@ -138,8 +138,10 @@ def takes_file(item):
 COLUMN = r'^  [a-z]+ [a-z0-9_()]+ ("([^"\\]|\\.)*"|[^ ;]+)'
 # Prints the fields of the first line of a text file, which cfile-import takes for names, unless the line is JSON.
 HEADER = r's/\r$//; /^[^\x01-\x08\x0e-\x1f{]*$/{ s/"//g; s/[,;|\t]/\n/g; p }; q'
-# Where the names of columns are, in the arguments of a tool: the first argument that may be a place, and whether it may be a text.
-PLACES = {"cfile-dump": (2, False), "cfile-import": (1, True)}
+# Prints the keys in the first line of JSON.
+KEYS = r"""sed -n '1{/^\[\{0,1\}{/p;}' "$each" 2>/dev/null | grep -oE '"[^"\]+" *:' | cut -d '"' -f 2"""
+# The tools whose options take names of columns, and whether the names may be those of a text.
+PLACES = {"cfile-dump": False, "cfile-import": True}
 
 
 def takes_columns(name, item):
@@ -151,10 +153,9 @@ def takes_columns(name, item):
 
 def with_names(name, script, column=COLUMN):
     """A part of a script that searches the names of columns."""
-    first, is_text = PLACES[name]
-    header = f"[ -f \"$each\" ] && sed -nE '{HEADER}' \"$each\" 2>/dev/null" if is_text else "true"  # no pipe, no terminal
-    for mark, text in {"@TOOL@": name.replace("-", "_"), "@COLUMN@": column, "@HEADER@": header, "@FIRST@": str(first),
-                       "@NEXT@": str(first + 1)}.items():
+    header = f"[ -f \"$each\" ] && sed -nE '{HEADER}' \"$each\" 2>/dev/null" if PLACES[name] else "true"  # no pipe, no terminal
+    keys = f'[ -f "$each" ] && {KEYS}' if PLACES[name] else "true"
+    for mark, text in {"@TOOL@": name.replace("-", "_"), "@COLUMN@": column, "@HEADER@": header, "@KEYS@": keys}.items():
         script = script.replace(mark, text)
     return script
 
@@ -187,10 +188,10 @@ def bash_completion(name, main, commands):
         yield with_names(name, """    compopt -o filenames -o nospace 2>/dev/null
     word=${word#[\\"\\']}
     begin=${word%"${word##*[, (]}"}
-    for each in "${COMP_WORDS[@]:@FIRST@:COMP_CWORD-@FIRST@}"; do
-      [[ -e $each ]] || continue
+    for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+      [[ -e $each && $each != "$command" ]] || continue
       mapfile -t COMPREPLY < <(cfile-dump summary --schema "$each" 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')
-      [[ ${#COMPREPLY[@]} -ne 0 ]] || mapfile -t COMPREPLY < <(@HEADER@)
+      [[ ${#COMPREPLY[@]} -ne 0 ]] || mapfile -t COMPREPLY < <(@HEADER@; @KEYS@)
       [[ ${#COMPREPLY[@]} -eq 0 ]] || break
     done
     for each in "${!COMPREPLY[@]}"; do
@@ -228,7 +229,7 @@ def zsh_completion(name, main, commands):
   for each in "${(@Q)words[2,-1]}"; do
     [[ -e $each ]] || continue
     names=(${(f)"$(cfile-dump summary --schema $each 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')"})
-    (( $#names )) || names=(${(f)"$(@HEADER@)"})
+    (( $#names )) || names=(${(f)"$(@HEADER@; @KEYS@)"})
     (( $#names )) && break
   done
   compset -P '*[, (]'
@@ -272,10 +273,10 @@ def fish_completion(name, main, commands):
     if name in PLACES:
         yield with_names(name, """function __@TOOL@_columns
   set -l begin (commandline -ct | string replace -r '^["\\']' '' | string match -r '^.*[, (]')
-  for each in (commandline -opc)[@NEXT@..-1]
+  for each in (commandline -opc)[2..-1]
     test -e $each; or continue
     set -l names (cfile-dump summary --schema $each 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')
-    test -n "$names"; or set names (@HEADER@)
+    test -n "$names"; or set names (@HEADER@; @KEYS@)
     test -n "$names"; and printf '%s\\n' "$begin"$names; and return
   end
 end""", COLUMN.replace("\\", "\\\\"))
