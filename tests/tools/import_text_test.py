@@ -485,6 +485,7 @@ class Inputs(TextTest):
         self.assertEqual(self.error("t.csv"), "OUT_TABLE is required")
         for arguments, code, message in (
                 (("t", "t.csv"), 1, "t.csv: a file, and not a table; the table comes last: cfile-import FILE ... TABLE"),
+                (("t", "t.csv", "--append"), 1, "t.csv: a file, and not a table; the table comes last: cfile-import FILE ... TABLE"),
                 (("empty", "t"), 3, "empty: there is no file"), (("*.tsv", "t"), 3, "*.tsv: no file has such a name")):
             done = self.run_import(*arguments)
             self.assertEqual((done.returncode, done.stderr.decode()), (code, f"cfile-import: {message}\n"))

@@ -11,7 +11,6 @@
 #include "cfile/status.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/line_text.h"
-#include "tools/dump/scanned_rows.h"
 #include "tools/dump/totals.h"
 #include "tools/records/json_printer.h"
 #include "tools/text_table.h"

@@ -441,6 +441,13 @@ absl::StatusOr<ImportResult> Importer::Run() {
 }  // namespace
 
 absl::Status CheckOutput(const ImportOptions& options) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!IsUrl(options.output) && fs::is_regular_file(options.output, error)) {
+    return absl::AlreadyExistsError(absl::StrCat(options.output,
+                                                 ": a file, and not a table; the table comes last: "
+                                                 "cfile-import FILE ... TABLE"));
+  }
   if (options.append) {
     return TableReader::Open(options.table,
                              {.max_metadata_size_bytes = options.max_metadata_size_bytes,
@@ -454,13 +461,6 @@ absl::Status CheckOutput(const ImportOptions& options) {
   if (IsUrl(options.output)) {
     CFILE_ASSIGN_OR_RETURN(const auto files, options.table.storage()->List(""));
     return files.empty() ? absl::OkStatus() : exists();
-  }
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (fs::is_regular_file(options.output, error)) {
-    return absl::AlreadyExistsError(absl::StrCat(options.output,
-                                                 ": a file, and not a table; the table comes last: "
-                                                 "cfile-import FILE ... TABLE"));
   }
   if (!fs::exists(options.output, error) ||
       (fs::is_directory(options.output, error) && fs::is_empty(options.output, error))) {

@@ -12,7 +12,6 @@
 #include "cfile/status.h"
 #include "tools/columns/copy.h"
 #include "tools/columns/new_output.h"
-#include "tools/dump/scanned_rows.h"
 #include "tools/temporary_folder.h"
 
 namespace cfile::tools {
