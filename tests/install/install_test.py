@@ -218,9 +218,9 @@ def check_completed_columns(prefix):
     scripts = {
         "bash": f'''. {share}/bash-completion/completions/$1; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _${{1//-/_}}
                    printf '%s\n' "${{COMPREPLY[@]}}"''',
-        # compadd selects the names that begin with what compset left.
+        # compadd selects the names that begin with what compset left. Behind a subcommand, `words` begins with it.
         "zsh": rf'''_arguments() {{ }}; compset() {{ left=${{last##$~2}} }}; compadd() {{ shift 3; found=("$@") }}; words=(); . {functions}/_$1
-                  words=("$@"); [[ $1 == cfile-import ]] || shift words; last=${{@[-1]#[\'\"]}}; _${{1//-/_}}_columns
+                  words=("$@"); [[ $1 == cfile-import || $2 == t ]] || shift words; last=${{@[-1]#[\'\"]}}; _${{1//-/_}}_columns
                   for each in $found; do [[ $each == $left* ]] && print -r -- "${{last%"$left"}}$each"; done; true''',
         "fish": f"source {share}/fish/vendor_completions.d/$argv[1].fish; complete -C (string join ' ' -- $argv)"}
     with tempfile.TemporaryDirectory() as folder:

@@ -821,7 +821,9 @@ class Columns(DumpTest):
                 (["verify", "t", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
                 (["blocks", "t", "--column", "id", "--part", "prt"], "t: no part has a name that begins with prt"),
                 (["rows", "t", "--part", "7"], "there is no part 7: t has 1 part, counted from 0"),
-                (["summary", "--schema", "t", "--part", "0"], "--part needs --column here, which chooses one file"),
+                (["explain", "t", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
+                (["whatif", "words.cfile", "--part", "0"],
+                 "--column and --part are for tables, but words.cfile is a single column"),
                 (["summary", "--schema", "words.cfile"], "words.cfile is a single column of type string: only tables have a schema"),
                 (["rows", "words.cfile", "--part", "0"],
                  "--column and --part are for tables, but words.cfile is a single column"),
@@ -839,7 +841,7 @@ class Columns(DumpTest):
         for arguments, expected in (
                 (["--colum", "id", "t"], "unknown option --colum; did you mean --column?\nSee cfile-dump --help"),
                 (["t", "--colum", "id"], "unknown option --colum; did you mean --column?\nSee cfile-dump --help"),
-                (["whatif", "t", "--part", "0"], "unknown option --part\nSee cfile-dump whatif --help"),
+                (["whatif", "t", "--frobnicate", "0"], "unknown option --frobnicate\nSee cfile-dump whatif --help"),
                 (["rows", "t", "--row", "0", "1", "2"], "unexpected arguments: 1 2\nSee cfile-dump rows --help"),
                 (["rows", "t", "--count", "x"],
                  "--limit: 'x' is not a number from 0 to 2^64 - 1\nSee cfile-dump rows --help")):

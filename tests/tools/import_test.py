@@ -759,7 +759,7 @@ class Headers(ImportTest):
         self.write(text)
         done = self.run_tool(IMPORT, "t.csv", "t3", *options)
         self.assertEqual((done.returncode, done.stderr.decode()),
-                         (1, "cfile-import: --type column_9: t.csv has no column of that name\n"))
+                         (1, "cfile-import: --type column_9: t.csv has no column of that name; did you mean column_1?\n"))
 
     def test_row_that_is_found_sorts(self):
         self.write("3,x\n1,y\n2,z\n")

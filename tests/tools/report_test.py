@@ -416,7 +416,7 @@ class Output(ReportTest):
         self.expect_error("/dev/full", "t", "--html", "/dev/full", "--force", exit_code=1)
         self.expect_error("missing", "missing", "--html", "r.html", exit_code=3)
         self.expect_error("no column .zzz.", "t", "--column", "zzz", "--html", "r.html", exit_code=1)
-        self.expect_error("--part needs --column", "t", "--part", "0", "--html", "r.html", exit_code=1)
+        self.expect_error("there is no part 9", "t", "--part", "9", "--html", "r.html", exit_code=1)
         self.expect_error("--html is required", "t", exit_code=1)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
         # Without restore_signals, the tool ignores SIGXFSZ, as Python does, so that the write fails.

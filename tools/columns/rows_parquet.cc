@@ -152,6 +152,7 @@ absl::StatusOr<std::string> WriteParquet(const Input& input, const ParquetRows& 
   Input from = input;
   std::optional<TemporaryFolder> folder;
   if (!rows.all) {
+    CancelOnSignals();  // so that the folder is removed
     std::error_code ignored;
     CFILE_ASSIGN_OR_RETURN(
         folder, TemporaryFolder::Create(std::filesystem::temp_directory_path(ignored).string()));
