@@ -60,8 +60,8 @@ class Fragment(Rows):
     def _metadata(self) -> Mapping[str, str]:
         return self._selection()._metadata()
 
-    def _polars_types(self) -> str:
-        return self._selection()._polars_types()
+    def _kept(self) -> Mapping[str, str]:
+        return self._selection()._kept()
 
     def count(self) -> int:
         """Returns the number of rows. With a condition, this reads the columns of the condition."""

@@ -30,6 +30,11 @@ def is_url(source: Any) -> bool:
     return isinstance(source, str) and source.startswith(_SCHEMES) and "::" not in source and _native.has_http()
 
 
+def is_foreign_url(source: Any) -> bool:
+    """True if `source` is a URL that only fsspec can use."""
+    return isinstance(source, str) and "://" in source and not is_url(source)
+
+
 def local_path(source: Any, filesystem: Any = None) -> str | None:
     """Returns the path of a local file or directory; None if `source` is a URL, an object, or belongs to a filesystem of fsspec."""
     if filesystem is not None or not isinstance(source, (str, os.PathLike)):

@@ -132,16 +132,23 @@ def _write_columns(path: Path, data: Any, options: dict[str, Any], storage_optio
         if source.fields is None:
             raise ArgumentError("one array has no name: pass a table with this column")
         _native.write_columns(target, source.stream, settings, replace)
+        if not replace:
+            fields = source.fields
+            restoring.change(target, lambda now: restoring.extended(now, source.metadata, fields))
 
 
 def drop_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes columns. Their files stay until collect_garbage."""
-    _native.drop_columns(located(path, storage_options), [names] if isinstance(names, str) else list(names))
+    target, dropped = located(path, storage_options), [names] if isinstance(names, str) else list(names)
+    _native.drop_columns(target, dropped)
+    restoring.change(target, lambda now: restoring.renamed(now, dict.fromkeys(dropped, "")))
 
 
 def rename_column(path: Path, old: str, new: str, *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Gives a column another name."""
-    _native.rename_column(located(path, storage_options), old, new)
+    target = located(path, storage_options)
+    _native.rename_column(target, old, new)
+    restoring.change(target, lambda now: restoring.renamed(now, {old: new}))
 
 
 def reorder_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:

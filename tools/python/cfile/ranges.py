@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import bisect
+import os
 import threading
 
-from .errors import ArgumentError
+from .errors import ArgumentError, ExistsError
 from .optional import need
 
 TYPE_CHECKING = False
@@ -124,6 +125,33 @@ def file_of(source: Any, filesystem: Any) -> RangedFile:
     if hasattr(source, "read") and hasattr(source, "seek"):
         return _of_stream(source)
     return _of_filesystem(*_located(source, filesystem), str(source))
+
+
+_FILE_MAGICS = (b"kuducfl2", b"kuducfil")
+
+
+class NewFiles:
+    """A place in a file system of fsspec for a new file or table. Errors as publish in replacing.py."""
+
+    def __init__(self, url: str, overwrite: bool) -> None:
+        self._filesystem, self._path = _located(url, None)
+        if not self._filesystem.exists(self._path):
+            return
+        if not overwrite:
+            raise ExistsError(f"{url}: something is there; use overwrite=True for a file")
+        if self._filesystem.isdir(self._path) or self._filesystem.cat_file(self._path, start=0, end=8) not in _FILE_MAGICS:
+            raise ArgumentError(f"{url} is not a file of cfile: overwrite=True replaces only such files; remove it first")
+
+    def put(self, local: str) -> None:
+        """Copies what is at a local path. A table becomes visible at the end, with its last file."""
+        if not os.path.isdir(local):
+            self._filesystem.put_file(local, self._path)
+            return
+        files = [os.path.relpath(os.path.join(folder, name), local) for folder, _, names in os.walk(local) for name in names]
+        for name in sorted(files, key=lambda name: name == "table.cft"):
+            target = f"{self._path}/{name}"
+            self._filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)
+            self._filesystem.put_file(os.path.join(local, name), target)
 
 
 def _located(source: Any, filesystem: Any) -> tuple[Any, str]:

@@ -2,8 +2,9 @@
 
 `cfile.write` keeps it as metadata of a table: "pandas" is the text that pyarrow writes for pandas, "ARROW:schema" the schema of the data
 in base64, "ARROW:categories" the categories of categorical columns in their order: JSON with a list of strings for each column, or an Arrow
-stream in base64 if the categories are no strings, "python_strings" the names of columns of pandas whose strings are objects of Python, and
-"ARROW:polars" the types Array, Categorical and Enum of columns of Polars.
+stream in base64 if the categories are no strings, "python_strings" the names of columns of pandas whose strings are objects of Python,
+"ARROW:polars" the types Array, Categorical and Enum of columns of Polars, "series" the name of a Series, which is a file, and
+"pandas_index" the labels of one of pandas: an Arrow stream in base64.
 The labels of a RangeIndex are a column, unless they only count the rows from 0: metadata cannot follow rows that are sorted or chosen.
 A table that was made from a Parquet file has the same metadata. A column gets ordered categories only if its categories are known.
 """
@@ -11,19 +12,23 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from .errors import UnsupportedError
+from . import _native
+from .errors import ConflictError, UnsupportedError
 from .optional import Lazy, need
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import base64
     import json
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any
+
+    from .locations import Location
 else:
     base64, json = Lazy("base64"), Lazy("json")
 
 _CATEGORIES = "ARROW:categories"
+_LABELS, _SERIES = "pandas_index", "series"
 _POLARS = "ARROW:polars"
 _PURPOSE = "writing and reading columns of pyarrow and pandas"
 
@@ -86,14 +91,70 @@ def _labelled(table: Any, fields: Collection[str] | None) -> Any:
     return table.replace_schema_metadata({**table.schema.metadata, b"pandas": json.dumps(described)})
 
 
-def described_by(opened: Any) -> str | None:
-    """ARROW:schema of a table that gets rows; None if an earlier version has written it, whose rows have the stored types."""
+def described_by(opened: _native.Opened) -> tuple[str, list[str]] | None:
+    """ARROW:schema and columns of a table that gets rows; None if an earlier version wrote it, whose rows have the stored types."""
     text = opened.info()["metadata"].get("ARROW:schema", "")
-    return None if text and not opened.arrow_schema else text
+    return None if text and not opened.arrow_schema else (text, opened.fields)
+
+
+def renamed(metadata: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+    """The metadata of a table whose columns have got other names; "" removes a column."""
+    after = dict(metadata)
+
+    def new(name: str) -> str:
+        return names.get(name, name)
+    with suppress(AttributeError, KeyError, TypeError, ValueError):  # other programs may write what they like
+        if "ARROW:schema" in after:
+            after["ARROW:schema"] = _native.change_arrow_schema(after["ARROW:schema"], dict(names))
+        for key in {_CATEGORIES, _POLARS} & after.keys():
+            after[key] = json.dumps({new(name): of for name, of in json.loads(after[key]).items() if new(name)})
+        if "python_strings" in after:
+            after["python_strings"] = json.dumps(list(filter(None, map(new, json.loads(after["python_strings"])))))
+        if "pandas" in after:
+            described = json.loads(after["pandas"])
+            described["columns"] = [column for column in described["columns"] if new(column["field_name"])]
+            for column in described["columns"]:
+                if column["name"] == column["field_name"]:
+                    column["name"] = new(column["name"])
+                column["field_name"] = new(column["field_name"])
+            described["index_columns"] = [new(index) if isinstance(index, str) else index for index in described["index_columns"]
+                                          if not isinstance(index, str) or new(index)]
+            after["pandas"] = json.dumps(described)
+    return after
+
+
+def extended(metadata: Mapping[str, str], of_data: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    """The metadata of a table that has got columns of data with the metadata `of_data`."""
+    after = dict(metadata)
+    if names and "ARROW:schema" in of_data:
+        text = metadata.get("ARROW:schema", "")
+        after["ARROW:schema"] = _native.change_arrow_schema(text, {}, of_data["ARROW:schema"], list(names))
+    for key in (_CATEGORIES, _POLARS):
+        found = {name: of for name, of in json.loads(of_data.get(key, "{}")).items() if name in names}
+        with suppress(TypeError, ValueError):
+            if found:
+                after[key] = json.dumps({**json.loads(metadata.get(key, "{}")), **found})
+    return after
+
+
+def change(target: Location, changed: Callable[[Mapping[str, str]], dict[str, str]]) -> None:
+    """Gives a table the metadata changed(its metadata)."""
+    while True:
+        before = {key: text for key, text in _native.open_table(target).info()["metadata"].items() if isinstance(text, str)}
+        after = changed(before)
+        keys = {key for key in {**before, **after} if before.get(key) != after.get(key)}
+        try:
+            if keys:
+                _native.replace_metadata(target, {key: before[key] for key in keys & before.keys()},
+                                         {key: after[key] for key in keys & after.keys()})
+            return
+        except ConflictError:
+            pass  # another program has changed them meanwhile
 
 
 def without_ranges(metadata: Mapping[str, str]) -> Mapping[str, str]:
-    """Removes descriptions of a RangeIndex, which are true only of all rows in the order in which they were written."""
+    """Removes labels of a Series and descriptions of a RangeIndex, which are those of all rows in the order in which they were written."""
+    metadata = {key: text for key, text in metadata.items() if key != _LABELS}
     if '"range"' not in metadata.get("pandas", ""):
         return metadata
     described = json.loads(metadata["pandas"])
@@ -102,12 +163,36 @@ def without_ranges(metadata: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _stream_of(array: Any) -> Any:
+    return _stream_of_table(need("pyarrow", _PURPOSE).table([array], ["categories"]))
+
+
+def _stream_of_table(table: Any) -> Any:
     arrow = need("pyarrow", _PURPOSE)
     sink = arrow.BufferOutputStream()
-    batch = arrow.record_batch([array], ["categories"])
-    with arrow.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write(batch)
+    with arrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write(table)
     return sink.getvalue()
+
+
+def of_series(series: Any) -> tuple[Any, dict[str, str]]:
+    """The values of a Series of pandas, and what to keep of it."""
+    table, metadata = storable(need("pyarrow", _PURPOSE).Table.from_pandas(series.to_frame("value")), None)
+    labels = table.drop_columns("value")
+    if labels.num_columns:
+        metadata[_LABELS] = _text_of(_stream_of_table(labels))
+    return table.column("value"), {**metadata, **series_name(series.name)}
+
+
+def series_name(name: Any) -> dict[str, str]:
+    """What to keep of the name of a Series."""
+    return {_SERIES: json.dumps({"name": name})} if isinstance(name, (str, int, float)) else {}
+
+
+def _name_in(metadata: Mapping[str, str], unnamed: Any) -> Any:
+    with suppress(TypeError, ValueError):
+        described = json.loads(metadata.get(_SERIES, "{}"))
+        return described.get("name", unnamed) if isinstance(described, dict) else unnamed
+    return unnamed
 
 
 def _stored_type(data_type: Any) -> Any:
@@ -147,8 +232,11 @@ def _kind(data_type: Any) -> str:
 
 
 def _read_values(text: str) -> Any:
-    arrow = need("pyarrow", _PURPOSE)
-    return arrow.ipc.open_stream(base64.b64decode(text)).read_all().column(0).combine_chunks()
+    return _read_table(text).column(0).combine_chunks()
+
+
+def _read_table(text: str) -> Any:
+    return need("pyarrow", _PURPOSE).ipc.open_stream(base64.b64decode(text)).read_all()
 
 
 def _restored(column: Any, data_type: Any, categories: Any) -> Any:
@@ -207,7 +295,9 @@ def _restored_table(table: Any, metadata: Mapping[str, str]) -> Any:
 
 def to_pandas(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]) -> Any:
     """Returns the DataFrame or Series of a pyarrow.Table or ChunkedArray."""
-    if hasattr(data, "schema") and "ARROW:schema" in metadata:
+    if not hasattr(data, "schema"):
+        return _series(data, metadata, options) if "pandas" in metadata else data.to_pandas(**options)
+    if "ARROW:schema" in metadata:
         data = _restored_table(data, metadata)
     frame = data.to_pandas(**options)
     if "types_mapper" not in options:
@@ -223,6 +313,16 @@ def to_pandas(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]
     return frame
 
 
+def _series(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]) -> Any:
+    arrow = need("pyarrow", _PURPOSE)
+    table = arrow.table({"value": data})
+    if _LABELS in metadata:
+        labels = _read_table(metadata[_LABELS])
+        for name, column in zip(labels.column_names, labels.columns):
+            table = table.append_column(name, column)
+    return to_pandas(table, metadata, options)["value"].rename(_name_in(metadata, None))
+
+
 def polars_types(data: Any) -> dict[str, str]:
     """Returns what to keep of data of Polars. UnsupportedError: a column has objects of Python."""
     types: dict[str, Any] = {}
@@ -232,15 +332,16 @@ def polars_types(data: Any) -> dict[str, str]:
             raise UnsupportedError(f"column {name}: no column can hold objects of Python")
         if kind in ("Array", "Categorical", "Enum"):
             types[name] = kind, dtype.categories.to_list() if kind == "Enum" else getattr(dtype, "shape", None)
-    return {_POLARS: json.dumps(types)} if types else {}
+    named = {} if hasattr(data, "schema") or not data.name else series_name(data.name)
+    return {**({_POLARS: json.dumps(types)} if types else {}), **named}
 
 
-def to_polars(data: Any, text: str) -> Any:
+def to_polars(data: Any, metadata: Mapping[str, str]) -> Any:
     """Gives data of Polars the types that polars_types has kept, if the values have them."""
     polars = need("polars", "to_polars")
     types: Any = {}
     with suppress(ValueError):  # other programs may write what they like
-        types = json.loads(text)
+        types = json.loads(metadata.get(_POLARS, "{}"))
     if not isinstance(types, dict):
         return data
     for name, kept_type in types.items():
@@ -260,7 +361,7 @@ def to_polars(data: Any, text: str) -> Any:
                     dtype = polars.List(dtype)
                 column = column.cast(dtype)
         data = column if isinstance(data, polars.Series) else data.with_columns(column)
-    return data
+    return data.rename(str(_name_in(metadata, data.name))) if isinstance(data, polars.Series) else data
 
 
 def python_strings(frame: Any) -> dict[str, str]:

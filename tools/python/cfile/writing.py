@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from . import _native, restoring
 from .errors import ArgumentError
-from .locations import located
+from .locations import is_foreign_url, located
 from .optional import Lazy, need
 from .replacing import publish
 from .rows import Rows
@@ -80,10 +80,11 @@ class Data:
 
     with Data(data) as source: if rows of this package could not be read, or a generator has raised an exception, the block raises that
     error, and not the one that the writer makes of it. The error of a RecordBatchReader has it as its cause. fields: see
-    restoring.storable. described: ARROW:schema of the table that gets the rows; None if it is new.
+    restoring.storable. described: restoring.described_by of the table that gets the rows; None if it is new.
     """
 
-    def __init__(self, data: Any, fields: Collection[str] | None = None, described: str | None = None) -> None:
+    def __init__(self, data: Any, fields: Collection[str] | None = None,
+                 described: tuple[str, list[str]] | None = None) -> None:
         self.metadata: dict[str, str] = {}
         self._raised: list[BaseException] = []
         self._is_stream = hasattr(data, "__arrow_c_stream__")
@@ -125,7 +126,8 @@ class Data:
         if hasattr(data, "columns"):
             self.metadata = restoring.python_strings(data)
             return arrow.Table.from_pandas(data)
-        return arrow.chunked_array([arrow.array(data)])
+        values, self.metadata = restoring.of_series(data)
+        return values
 
     def _of_pyarrow(self, data: Any, fields: Collection[str] | None) -> Any:
         arrow = need("pyarrow", "writing pyarrow data")
@@ -156,7 +158,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
           storage_options: Mapping[str, Any] | None = None) -> None:
     """Writes data into a new table, or into a file if the data is one array.
 
-    path: a path, or an s3:// URL.
+    path: a path, or an s3:// URL; or a URL of fsspec such as "memory://name", to which the file or the table is copied at the end.
     data: any object with __arrow_c_stream__, for example of pyarrow, Polars, DuckDB or this package; a DataFrame or Series of pandas; a
         LazyFrame of Polars; a Dataset or Scanner of pyarrow; a dict of columns; or record batches, in a list or from a generator.
         The labels of a DataFrame become a column, unless they are numbers of rows from 0.
@@ -186,6 +188,13 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     def write_at(target: Location) -> None:
         with Data(data) as source:
             _write(target, source, options, sorted_by, memory_limit_bytes, overwrite)
+    if storage_options is None and is_foreign_url(path):
+        from .ranges import NewFiles
+        place = NewFiles(str(path), overwrite)
+        with tempfile.TemporaryDirectory() as folder:
+            write_at(os.path.join(folder, "new"))
+            place.put(os.path.join(folder, "new"))
+        return
     publish(located(path, storage_options), overwrite, write_at)
 
 
@@ -254,12 +263,16 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     keep_index(opened, settings)
     metadata = restoring.kept(opened.info()["metadata"])
     with Data(data, opened.fields, restoring.described_by(opened)) as source:
-        with_metadata(settings, opened.columns[0]["name"], metadata or source.metadata)
+        if not opened.info()["num_parts"]:
+            metadata = metadata or source.metadata
+        with_metadata(settings, opened.columns[0]["name"], metadata)
         if evolve:
             with tempfile.TemporaryDirectory() as folder:
                 rows = os.path.join(folder, "rows")
                 _finish(_native.TableWriter.create_rows(rows, source.type), source.stream)
                 _native.append_table(target, rows, settings)
+            added = [name for name in source.fields or () if name not in opened.fields]
+            restoring.change(target, lambda now: restoring.extended(now, source.metadata, added))
             return
         try:
             _finish(_native.TableWriter.replace(target, names_of(replacing), settings) if replacing else

@@ -280,12 +280,14 @@ void AddStreams(nb::module_& module) {
       .def(
           "__init__",
           [](ExportedStream* stream, const nb::object& data,
-             const std::optional<std::string>& described) {
+             const std::optional<std::pair<std::string, std::vector<std::string>>>& table) {
             const auto storable = StreamOf(data, "data");
+            std::optional<cfile::DescribedTable> described;
+            if (table) described = {table->first, table->second};
             auto pairs = ValueOf(cfile::StoreArrowTypes(described, &storable->value));
             new (stream) ExportedStream(&storable->value, "data", std::move(pairs));
           },
-          nb::arg("data"), nb::arg("described") = nb::none())
+          nb::arg("data"), nb::arg("table") = nb::none())
       .def_prop_ro("metadata", &ExportedStream::metadata)
       .def("__arrow_c_schema__", &ExportedStream::SchemaCapsule)
       .def(
