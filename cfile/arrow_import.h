@@ -125,6 +125,7 @@ CFILE_EXPORT absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* 
 //   duration             int64                    the duration
 //   float16              float                    float16
 //   null                 string, all null         null, as long as all values are null
+//   lists of n numbers   fixed(bytes), or lists   lists of a fixed length
 //   an extension type    the type of its storage  the extension type
 //   metadata of fields and of the schema          the same, without the key "pandas"
 //
@@ -149,13 +150,18 @@ struct DescribedTable {
 // `table`: the table to which the rows go, if it exists. Then durations and float16 must have the
 // type that they have there.
 //
+// `byte_lists`: the columns whose lists of numbers have a fixed length and no null elements, and are
+// stored as bytes: fixed(n), which is read much faster than lists. "" stands for the column of one
+// array. Rows of such a column may also be lists of other types that have this length.
+//
 // Dictionaries of float16 stay as they are. ImportArrowSchema refuses them.
 //
 // kUnimplemented: the storage of an extension type would come back as another type, for example if
 // it is a dictionary. kInvalidArgument: the schema is malformed, or a type differs from that of the
 // table. Both errors name the field. The error of the stream. After an error *stream is unchanged.
 CFILE_EXPORT absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes(
-    const std::optional<DescribedTable>& table, ArrowArrayStream* stream);
+    const std::optional<DescribedTable>& table, const std::vector<std::string>& byte_lists,
+    ArrowArrayStream* stream);
 
 // Replaces *stream, an exported stream, by a stream with the types that `arrow_schema` describes.
 // Fields are found by name. A field stays as it is if its column has another type than the

@@ -50,8 +50,8 @@ class ObjectFiles(Protocol):
 class Stream:
     """Record batches, or arrays. An ArrowArrayStream behind it; can be consumed once."""
     metadata: list[tuple[str, str]]  # what a table must keep, see StoreArrowTypes
-    def __init__(self, data: object, table: tuple[str, list[str]] | None = None) -> None:
-        """Takes the stream of an object with __arrow_c_stream__, in types that columns have. table: DescribedTable of StoreArrowTypes."""
+    def __init__(self, data: object, table: tuple[str, list[str]] | None = None, byte_lists: Sequence[str] = ()) -> None:
+        """Takes the stream of an object with __arrow_c_stream__, in types that columns have. table, byte_lists: see StoreArrowTypes."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns a capsule "arrow_array_stream". ValueError if this was called before."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 
 from . import _native
-from .errors import AccessError, ArgumentError, NotFoundError
+from .errors import AccessError, ArgumentError, DataError, NotFoundError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,9 +71,15 @@ class Place:
 
 def opened_at(location: _native.Location, **options: Any) -> _native.Opened:
     """Opens the table or the file at a URL."""
+    of_table: DataError | None = None
     if "?" not in str(location) or str(location).startswith("s3://"):
         try:
             return _native.open_table(location, **options)
         except (NotFoundError, AccessError):
             pass  # perhaps it is a file. Without the right to list a bucket, S3 denies access to what does not exist.
-    return _native.open_file(location, **options)
+        except DataError as error:
+            of_table = error  # some web servers answer with a page to each path
+    try:
+        return _native.open_file(location, **options)
+    except DataError as error:
+        raise of_table or error from None

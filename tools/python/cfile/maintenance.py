@@ -128,7 +128,7 @@ def replace_columns(path: Path, data: Any, *, encoding: str | dict[str, str] | N
 def _write_columns(path: Path, data: Any, options: dict[str, Any], storage_options: Mapping[str, Any] | None, *, replace: bool) -> None:
     target = located(path, storage_options)
     settings = settings_of(options)
-    with Data(data, (), restoring.described_by(_native.open_table(target))) as source:
+    with Data(data, (), _native.open_table(target)) as source:
         if source.fields is None:
             raise ArgumentError("one array has no name: pass a table with this column")
         _native.write_columns(target, source.stream, settings, replace)

@@ -29,6 +29,7 @@ else:
 
 _CATEGORIES = "ARROW:categories"
 _LABELS, _SERIES = "pandas_index", "series"
+_MOST_ELEMENTS = 1 << 17  # of a list that is stored as bytes
 _POLARS = "ARROW:polars"
 _PURPOSE = "writing and reading columns of pyarrow and pandas"
 
@@ -57,7 +58,7 @@ def storable(table: Any, fields: Collection[str] | None) -> tuple[Any, dict[str,
         if arrow.types.is_dictionary(field.type):
             is_changed = True
             if column.num_chunks and not arrow.types.is_null(field.type.value_type):
-                values = column.unify_dictionaries().chunk(0).dictionary
+                values = column.unify_dictionaries().chunk(0).dictionary.drop_null()
                 is_text = arrow.types.is_string(values.type) or arrow.types.is_large_string(values.type)
                 if isinstance(values.type, arrow.BaseExtensionType):  # pyarrow cannot read the schema of such a dictionary
                     described = described.set(position, field.with_type(values.type))
@@ -89,6 +90,51 @@ def _labelled(table: Any, fields: Collection[str] | None) -> Any:
             indexes.append(field)
     described["index_columns"] = indexes
     return table.replace_schema_metadata({**table.schema.metadata, b"pandas": json.dumps(described)})
+
+
+def byte_lists(data: Any) -> list[str]:
+    """The columns of lists of numbers of a fixed length that a new table stores as bytes: no element is null. "": of one array."""
+    if hasattr(data, "_opened"):
+        return fixed_columns(data._opened)
+    package = type(data).__module__.partition(".")[0]
+    if package not in ("polars", "pyarrow"):
+        return []
+    fields = getattr(data, "schema", None)
+    if package == "polars":
+        columns = {"": data} if fields is None else {name: data.get_column(name) for name, dtype in fields.items() if hasattr(dtype, "shape")}
+        return [name for name, column in columns.items() if len(column) and hasattr(column.dtype, "shape")
+                and column.drop_nulls().explode().null_count() == 0]
+    arrow = need("pyarrow", _PURPOSE)
+    names = []
+    for position, (name, kind) in enumerate([("", data.type)] if fields is None else zip(fields.names, fields.types)):
+        kind = kind.storage_type if isinstance(kind, arrow.BaseExtensionType) else kind
+        if not arrow.types.is_fixed_size_list(kind) or not 0 < kind.list_size <= _MOST_ELEMENTS:
+            continue
+        if kind.value_field.nullable:  # then the elements say whether there are nulls
+            column = data if fields is None else data.column(position) if hasattr(data, "column") else ()
+            if not len(column) or any(_storage(chunk).flatten().null_count for chunk in column.chunks):
+                continue
+        names.append(name)
+    return names
+
+
+def _storage(array: Any) -> Any:
+    return getattr(array, "storage", array)
+
+
+def fixed_columns(opened: _native.Opened) -> list[str]:
+    """The columns that may have lists as bytes."""
+    return [info["name"] if opened.is_table else "" for info in opened.columns if info["type"].startswith("fixed")]
+
+
+def has_byte_lists(rows: Any) -> bool:
+    """Whether lists of the rows are stored as bytes."""
+    columns = fixed_columns(rows._opened) if rows._opened.arrow_schema else []
+    if not columns:
+        return False
+    arrow = need("pyarrow", _PURPOSE)
+    kinds = [arrow.field(rows).type] if "" in columns else [field.type for field in arrow.schema(rows) if field.name in columns]
+    return any(arrow.types.is_fixed_size_list(getattr(kind, "storage_type", kind)) for kind in kinds)
 
 
 def described_by(opened: _native.Opened) -> tuple[str, list[str]] | None:
@@ -330,7 +376,7 @@ def polars_types(data: Any) -> dict[str, str]:
         kind = str(dtype.base_type())
         if kind == "Object":
             raise UnsupportedError(f"column {name}: no column can hold objects of Python")
-        if kind in ("Array", "Categorical", "Enum"):
+        if kind in ("Array", "Categorical", "Enum", "Int128"):
             types[name] = kind, dtype.categories.to_list() if kind == "Enum" else getattr(dtype, "shape", None)
     named = {} if hasattr(data, "schema") or not data.name else series_name(data.name)
     return {**({_POLARS: json.dumps(types)} if types else {}), **named}
@@ -348,10 +394,10 @@ def to_polars(data: Any, metadata: Mapping[str, str]) -> Any:
         column = data if isinstance(data, polars.Series) else data.get_column(name) if name in data.columns else None
         if column is None or (column is data and name != column.name):
             continue
-        with suppress(polars.exceptions.PolarsError, AttributeError, TypeError, ValueError):
+        with suppress(polars.exceptions.PolarsError, AttributeError, LookupError, TypeError, ValueError):
             kind, of = kept_type
             if kind != "Array":
-                column = column.cast(polars.Enum(of) if kind == "Enum" else polars.Categorical())
+                column = column.cast(polars.Enum(of) if kind == "Enum" else {"Categorical": polars.Categorical, "Int128": polars.Int128}[kind])
             for depth in range(len(of) if kind == "Array" else 0, 0, -1):  # the innermost lists first
                 dtype = column.dtype
                 for _ in range(depth):

@@ -139,7 +139,8 @@ class OpenRows(Rows):
 
     def _kept(self) -> Mapping[str, str]:
         """What restoring.py keeps of data of Polars. A table of which nothing is kept costs no read."""
-        is_kept = self._opened.arrow_schema or not self._opened.is_table
+        is_kept = self._opened.arrow_schema or not self._opened.is_table or any(
+            info["type"] == "int128" for info in self._opened.columns)
         return self._opened.info()["metadata"] if is_kept else {}
 
     def head(self, count: int = 5) -> Selection:

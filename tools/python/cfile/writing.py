@@ -59,7 +59,7 @@ def _arrow_data(data: Any, raised: list[BaseException]) -> Any:
     if _is_of(data, "polars") and hasattr(data, "collect"):
         return data.collect(engine="streaming")  # a LazyFrame
     if isinstance(data, dict):
-        return need("pyarrow", "writing a dict").table(data)
+        return need("pyarrow", "writing a dict").Table.from_pydict(data)  # table() would import pandas
     if _is_of(data, "pyarrow") and hasattr(data, "scanner"):
         data = data.scanner()  # a Dataset
     if _is_of(data, "pyarrow") and hasattr(data, "to_reader") and not hasattr(data, "__arrow_c_stream__"):
@@ -80,11 +80,12 @@ class Data:
 
     with Data(data) as source: if rows of this package could not be read, or a generator has raised an exception, the block raises that
     error, and not the one that the writer makes of it. The error of a RecordBatchReader has it as its cause. fields: see
-    restoring.storable. described: restoring.described_by of the table that gets the rows; None if it is new.
+    restoring.storable. table: the table that gets the rows; None if it is new. byte_lists: whether
+    lists of a fixed length may be stored as bytes.
     """
 
-    def __init__(self, data: Any, fields: Collection[str] | None = None,
-                 described: tuple[str, list[str]] | None = None) -> None:
+    def __init__(self, data: Any, fields: Collection[str] | None = None, table: _native.Opened | None = None,
+                 byte_lists: bool = True) -> None:
         self.metadata: dict[str, str] = {}
         self._raised: list[BaseException] = []
         self._is_stream = hasattr(data, "__arrow_c_stream__")
@@ -101,11 +102,15 @@ class Data:
             data = arrow.chunked_array([arrow.array(data)])
         if _is_of(data, "pyarrow"):
             data = self._of_pyarrow(data, fields)
+        # All parts of a new table must have the same types.
+        lists = restoring.byte_lists(data) if byte_lists and (table or fields is None) else []
+        if table:
+            lists = restoring.fixed_columns(table) + [name for name in lists if name not in table.fields]
         self._own: _native.Stream | None = None
         if isinstance(data, Rows):
             self.metadata = restoring.kept(data._metadata())
             data = self._own = data._stream()
-        self.stream = self.type = _native.Stream(data, described)
+        self.stream = self.type = _native.Stream(data, restoring.described_by(table) if table else None, lists)
         self.metadata = {**dict(self.stream.metadata), **self.metadata}
         # The names of the columns; None if the data is one array.
         self.fields = _native.fields_of(self.type)
@@ -163,8 +168,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
         LazyFrame of Polars; a Dataset or Scanner of pyarrow; a dict of columns; or record batches, in a list or from a generator.
         The labels of a DataFrame become a column, unless they are numbers of rows from 0.
         The rows may need more memory than there is: they are written as they come.
-    sorted_by: sorts the rows by these columns, so that they can be searched by key; nulls come first. Rows with equal keys keep
-        their order. For one array, True. Needs pyarrow. Rows that need more memory than memory_limit_bytes are sorted in parts on disk.
+    sorted_by: sorts the rows by these columns, so that they can be searched by key; nulls come first, and no key may be NaN. Rows with
+        equal keys keep their order. For one array, True. Needs pyarrow. Rows that need more memory than memory_limit_bytes are sorted in parts on disk.
     encoding, compression: names, see cfile.encodings() and cfile.codecs(). Without them, each block gets the encoding that suits it.
     goal: "size", "speed" or "balanced" (the default), if the encoding is chosen for each block.
     block_size_bytes: the size of a block, before compression.
@@ -187,7 +192,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
 
     def write_at(target: Location) -> None:
         with Data(data) as source:
-            _write(target, source, options, sorted_by, memory_limit_bytes, overwrite)
+            write_data(target, source, options, sorted_by, memory_limit_bytes, overwrite)
     if storage_options is None and is_foreign_url(path):
         from .ranges import NewFiles
         place = NewFiles(str(path), overwrite)
@@ -198,8 +203,9 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     publish(located(path, storage_options), overwrite, write_at)
 
 
-def _write(target: Location, source: Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int,
-           overwrite: bool) -> None:
+def write_data(target: Location, source: Data, options: Mapping[str, Any], sorted_by: Any = None, memory_limit_bytes: int = 1 << 30,
+               overwrite: bool = False) -> None:
+    """Writes a new file or table; see write."""
     settings = settings_of(options)
     if source.fields is None:
         if len(settings) > 1:
@@ -262,7 +268,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     opened = _native.open_table(target)
     keep_index(opened, settings)
     metadata = restoring.kept(opened.info()["metadata"])
-    with Data(data, opened.fields, restoring.described_by(opened)) as source:
+    with Data(data, opened.fields, opened) as source:
         if not opened.info()["num_parts"]:
             metadata = metadata or source.metadata
         with_metadata(settings, opened.columns[0]["name"], metadata)

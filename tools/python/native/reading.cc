@@ -275,7 +275,7 @@ void AddReading(nb::module_& module) {
              });
            })
       .def_prop_ro("is_table", &Opened::is_table)
-      .def_prop_ro("name", &Opened::name)
+      .def_prop_ro("name", [](const Opened& opened) { return PathOf(opened.name()); })
       .def_prop_ro("num_rows", &Opened::num_rows)
       .def_prop_ro("columns", &Columns)
       .def_prop_ro("fields", &Fields)

@@ -19,18 +19,25 @@ enum class Change : uint8_t {
   kFloatToHalf,
   kNullToString,
   kToNull,
-  kToFixedLists
+  kToFixedLists,
+  kFixedListsToBytes,
+  kListsToBytes,
+  kBytesToFixedLists
 };
 
 struct FieldChange {
   Change own = Change::kNone;
+  bool large_lists = false;           // the offsets of the lists that change have 64 bits
+  ArrowField lists;                   // for the changes of lists: the lists of a fixed length
   std::vector<FieldChange> children;  // one for each child; none if no child changes
 
   bool any() const { return own != Change::kNone || !children.empty(); }
 };
 
-// The length of the lists of a fixed length that kToFixedLists can make; 0 for other types.
+// The length of lists of a fixed length, and the size in bytes of one of them. Both are 0 for other
+// types, and for lists whose elements are no numbers.
 size_t ListWidth(const ArrowField& field);
+size_t ListBytes(const ArrowField& field);
 
 // Replaces *array, and those children that change. `field`: the new type. `path`: its name in
 // errors; "" for a struct of columns. After an error the caller releases *array, as before.

@@ -268,6 +268,30 @@ FieldChange Store(ArrowField& field, bool& is_changed) {
   return change;
 }
 
+// As Store, for a column of lists of numbers that have a fixed length, here or in the table.
+// `same`: the description of the table's column; null if there is none. `as_bytes`: whether a
+// column stores the lists as bytes.
+absl::Status StoreLists(const ArrowField* same, bool as_bytes, ArrowField& column,
+                        FieldChange& change) {
+  const size_t width = ListWidth(column), kept_width = same == nullptr ? 0 : ListWidth(*same);
+  const bool is_list = (column.format == "+l" || column.format == "+L") && kept_width > 0 &&
+                       column.children.size() == 1 &&
+                       column.children[0].format == same->children[0].format;
+  if (width > 0 && kept_width > 0 && width != kept_width) {
+    return absl::InvalidArgumentError(StrCat("Arrow field ", column.name, ": the column has lists of ",
+                                             kept_width, " elements, found lists of ", width));
+  }
+  if (!(width > 0 && as_bytes) && !is_list) return absl::OkStatus();
+  change.lists = width > 0 ? column : *same;
+  change.large_lists = column.format == "+L";
+  change.own = !as_bytes   ? Change::kToFixedLists
+               : width > 0 ? Change::kFixedListsToBytes
+                           : Change::kListsToBytes;
+  if (as_bytes) column.children.clear();
+  column.format = as_bytes ? StrCat("w:", ListBytes(change.lists)) : same->format;
+  return absl::OkStatus();
+}
+
 using IsNull = absl::FunctionRef<bool(const std::string& column)>;
 
 // Gives a field its described type. Returns what changes in its arrays. `path`: the name of the
@@ -278,7 +302,9 @@ FieldChange Restore(const ArrowField& described, const std::string& path, IsNull
   FieldChange change;
   const std::string_view format = values.format;
   if (format == "n") {
-    if (Family(field.format) == "u" && field.dictionary.empty() && is_null(path)) {
+    // The import of a Parquet file makes a column of int32.
+    const bool is_stored = Family(field.format) == "u" || field.format == "i";
+    if (is_stored && field.dictionary.empty() && is_null(path)) {
       change.own = Change::kToNull;
       field.format = format;
     }
@@ -288,11 +314,16 @@ FieldChange Restore(const ArrowField& described, const std::string& path, IsNull
   } else if (format == "e" ? field.format == "w:2" : field.format == StoredFormat(format)) {
     field.format = format;
   }
-  const bool is_storage = IsStorage(field, described, top);
-  if (is_storage && field.format != format && format.starts_with("+w:") &&
-      ExtensionOf(described) != nullptr) {
+  const bool is_bytes = top && ListBytes(described) > 0 &&
+                        field.format == StrCat("w:", ListBytes(described));
+  const bool is_storage = is_bytes || IsStorage(field, described, top);
+  if (is_bytes || (is_storage && field.format != format && format.starts_with("+w:"))) {
+    change.own = is_bytes ? Change::kBytesToFixedLists : Change::kToFixedLists;
+    change.lists = described;
     field.format = format;
-    change.own = Change::kToFixedLists;
+    if (is_bytes) field.children = {{.format = described.children[0].format,
+                                     .name = described.children[0].name,
+                                     .flags = described.children[0].flags}};
   }
   for (const auto& pair : described.metadata) {
     if (!pair.first.starts_with("cfile.") &&
@@ -317,28 +348,42 @@ FieldChange Restore(const ArrowField& described, const std::string& path, IsNull
 }  // namespace internal
 
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes(
-    const std::optional<DescribedTable>& table, ArrowArrayStream* stream) {
+    const std::optional<DescribedTable>& table, const std::vector<std::string>& byte_lists,
+    ArrowArrayStream* stream) {
   using namespace internal;
   CFILE_ASSIGN_OR_RETURN(ArrowField type, TypeOf(stream));
   ArrowField kept = type;
   const std::optional<ArrowField> known =
       table ? ParseArrowSchema(table->arrow_schema) : std::nullopt;
+  const auto contains = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const bool is_struct = type.format == "+s";
   bool is_changed = false, is_kept = false;
-  for (const ArrowField* const column : ColumnsOf(type)) {
-    CFILE_RETURN_IF_ERROR(CheckExtensions(*column, column->name));
-    is_kept |= column->format.starts_with("+w:");  // a column of lists does not know their length
-    if (!table) continue;
-    const std::vector<std::string>& columns = table->columns;
-    const bool is_new = std::find(columns.begin(), columns.end(), column->name) == columns.end();
-    if (type.format == "+s" && is_new) continue;
+  FieldChange change;
+  const std::vector<ArrowField*> columns = ColumnsOf(type);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    ArrowField& column = *columns[i];
+    CFILE_RETURN_IF_ERROR(CheckExtensions(column, column.name));
+    is_kept |= column.format.starts_with("+w:");  // a column of lists does not know their length
     const ArrowField* same = nullptr;
-    for (size_t i = 0; known && i < known->children.size(); ++i) {
-      const ArrowField& field = known->children[i];
-      if (field.name == column->name || type.format != "+s") same = &field;
+    for (size_t k = 0; known && k < known->children.size(); ++k) {
+      const ArrowField& field = known->children[k];
+      if (field.name == column.name || !is_struct) same = &field;
     }
-    CFILE_RETURN_IF_ERROR(CheckSame(*column, same, column->name));
+    const bool is_known = table && (!is_struct || contains(table->columns, column.name));
+    if (is_known) CFILE_RETURN_IF_ERROR(CheckSame(column, same, column.name));
+    const bool as_bytes = contains(byte_lists, is_struct ? column.name : "") &&
+                          (!is_known || (same != nullptr && ListWidth(*same) > 0));
+    FieldChange of_column;
+    CFILE_RETURN_IF_ERROR(StoreLists(is_known ? same : nullptr, as_bytes, column, of_column));
+    is_changed |= of_column.any();
+    if (!of_column.any()) of_column = Store(column, is_changed);
+    if (is_struct)
+      AddChange(std::move(of_column), i, columns.size(), change);
+    else
+      change = std::move(of_column);
   }
-  FieldChange change = Store(type, is_changed);
   std::erase_if(kept.metadata, [](const auto& pair) { return pair.first == "pandas"; });
   is_kept |= KeepMetadata(kept);
   MetadataPairs pairs;
