@@ -259,25 +259,25 @@ def test_a_new_column_with_the_name_of_a_dropped_one(tmp_path):
 
 
 @pytest.mark.parametrize("name", [name for name in ARRAYS if not pa.types.is_nested(ARRAYS[name].type) and name != "tensor"])
-def test_added_and_renamed_columns(tmp, name):
+@pytest.mark.parametrize("how", ["add", "evolve"])
+def test_added_and_renamed_columns(tmp, name, how):
     array, rest = ARRAYS[name], pa.nulls(2, ARRAYS[name].type)
     numbers = pa.table({"n": range(len(array))})
-    for how in ("add", "evolve"):
-        path = tmp / how
-        if how == "add":
-            cfile.write(path, numbers)
-            cfile.add_columns(path, pa.table({"c": array}))
-        else:
-            cfile.write(path, numbers[:0])
-            cfile.append(path, numbers.append_column("c", array), evolve=True)
-        cfile.append(path, pa.table({"n": [7, 8], "c": rest}))
-        expected = pa.chunked_array([_expected(name), pa.nulls(2, _expected(name).type)])
-        for change, column in ((lambda: None, "c"), (lambda: cfile.rename_column(path, "c", "new"), "new"),
-                               (lambda: cfile.compact(path), "new"),
-                               (lambda: cfile.append(path, pa.table({"n": [9], "m": [1]})[:0], evolve=True), "new")):
-            change()
-            found = cfile.open(path).to_arrow()[column]
-            assert found.type == expected.type and _same_values(found, expected)
+    path = tmp / "t"
+    if how == "add":
+        cfile.write(path, numbers)
+        cfile.add_columns(path, pa.table({"c": array}))
+    else:
+        cfile.write(path, numbers[:0])
+        cfile.append(path, numbers.append_column("c", array), evolve=True)
+    cfile.append(path, pa.table({"n": [7, 8], "c": rest}))
+    expected = pa.chunked_array([_expected(name), pa.nulls(2, _expected(name).type)])
+    for change, column in ((lambda: None, "c"), (lambda: cfile.rename_column(path, "c", "new"), "new"),
+                           (lambda: cfile.compact(path), "new"),
+                           (lambda: cfile.append(path, pa.table({"n": [9], "m": [1]})[:0], evolve=True), "new")):
+        change()
+        found = cfile.open(path).to_arrow()[column]
+        assert found.type == expected.type and _same_values(found, expected)
 
 
 def _same_values(found, expected):

@@ -132,10 +132,9 @@ absl::Status SetFormat(std::string_view format, ImportField& field) {
   if (format.starts_with('t')) return SetTemporal(format, field) ? absl::OkStatus() : malformed();
   if (format.starts_with("d:")) return SetDecimal(format, field);
   if (format == "_pli128") {  // Polars' integers of 128 bits
-    field.kind = ArrowKind::kNumbers;
     field.type = ColumnType::Int128();
-    field.physical = field.type.physical();
-    return absl::OkStatus();
+    field.width = 16;
+    return set(ArrowKind::kDecimals);
   }
   if (format == "vu" || format == "vz") {
     field.type = format == "vu" ? ColumnType::String() : ColumnType::Binary();

@@ -5,7 +5,7 @@ are those of cfile.open.
 """
 from __future__ import annotations
 
-from . import _native, restoring
+from . import _native, keeping
 from .errors import ArgumentError
 from .locations import located
 from .optional import Lazy
@@ -47,7 +47,9 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
 
 def drop_parts(path: Path, parts: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes parts (Table.parts names them). Their files stay until collect_garbage. NotFoundError: there is no such part."""
-    _native.drop_parts(located(path, storage_options), [parts] if isinstance(parts, str) else list(parts))
+    target = located(path, storage_options)
+    keeping.before_dropping(target)
+    _native.drop_parts(target, [parts] if isinstance(parts, str) else list(parts))
 
 
 def drop_rows_below(path: Path, key: Any, column: str | None = None, *,
@@ -57,6 +59,7 @@ def drop_rows_below(path: Path, key: Any, column: str | None = None, *,
     `key` and `column`: as for Table.seek. ArgumentError: the table is not sorted by this column.
     """
     target = located(path, storage_options)
+    keeping.before_dropping(target)
     opened = _native.open_table(target)
     types = {info["name"]: info["type"] for info in opened.columns}
     names = opened.info()["key"]
@@ -134,21 +137,21 @@ def _write_columns(path: Path, data: Any, options: dict[str, Any], storage_optio
         _native.write_columns(target, source.stream, settings, replace)
         if not replace:
             fields = source.fields
-            restoring.change(target, lambda now: restoring.extended(now, source.metadata, fields))
+            keeping.change(target, lambda now: keeping.extended(now, source.metadata, fields))
 
 
 def drop_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes columns. Their files stay until collect_garbage."""
     target, dropped = located(path, storage_options), [names] if isinstance(names, str) else list(names)
     _native.drop_columns(target, dropped)
-    restoring.change(target, lambda now: restoring.renamed(now, dict.fromkeys(dropped, "")))
+    keeping.change(target, lambda now: keeping.renamed(now, dict.fromkeys(dropped, "")))
 
 
 def rename_column(path: Path, old: str, new: str, *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Gives a column another name."""
     target = located(path, storage_options)
     _native.rename_column(target, old, new)
-    restoring.change(target, lambda now: restoring.renamed(now, {old: new}))
+    keeping.change(target, lambda now: keeping.renamed(now, {old: new}))
 
 
 def reorder_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:

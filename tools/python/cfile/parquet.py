@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 
-from . import _native, restoring
+from . import _native, keeping
 from .column import Column
 from .errors import ArgumentError
 from .locations import is_url, local_path, located
@@ -153,7 +153,7 @@ def to_parquet(source: Any, target: Any, *, columns: Sequence[str] | None = None
         if isinstance(path, str):
             check_outside_tables(path)
     rows = Selection(native, columns, column_only=not native.is_table)
-    if restoring.has_byte_lists(rows):
+    if keeping.has_byte_lists(rows):
         import tempfile
         with tempfile.TemporaryDirectory() as folder:
             lists = os.path.join(folder, "lists")

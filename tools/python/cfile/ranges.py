@@ -130,28 +130,29 @@ def file_of(source: Any, filesystem: Any) -> RangedFile:
 _FILE_MAGICS = (b"kuducfl2", b"kuducfil")
 
 
-class NewFiles:
-    """A place in a file system of fsspec for a new file or table. Errors as publish in replacing.py."""
+def put_new(url: str, overwrite: bool, write_at: Callable[[str], object]) -> None:
+    """Calls write_at(path), and copies the new file or table to a URL of fsspec. Errors as publish in replacing.py.
 
-    def __init__(self, url: str, overwrite: bool) -> None:
-        self._filesystem, self._path = _located(url, None)
-        if not self._filesystem.exists(self._path):
-            return
+    A table becomes visible at the end, with its last file.
+    """
+    filesystem, path = _located(url, None)
+    if filesystem.exists(path):
         if not overwrite:
             raise ExistsError(f"{url}: something is there; use overwrite=True for a file")
-        if self._filesystem.isdir(self._path) or self._filesystem.cat_file(self._path, start=0, end=8) not in _FILE_MAGICS:
+        if filesystem.isdir(path) or filesystem.cat_file(path, start=0, end=8) not in _FILE_MAGICS:
             raise ArgumentError(f"{url} is not a file of cfile: overwrite=True replaces only such files; remove it first")
-
-    def put(self, local: str) -> None:
-        """Copies what is at a local path. A table becomes visible at the end, with its last file."""
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        local = os.path.join(folder, "new")
+        write_at(local)
         if not os.path.isdir(local):
-            self._filesystem.put_file(local, self._path)
+            filesystem.put_file(local, path)
             return
         files = [os.path.relpath(os.path.join(folder, name), local) for folder, _, names in os.walk(local) for name in names]
         for name in sorted(files, key=lambda name: name == "table.cft"):
-            target = f"{self._path}/{name}"
-            self._filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)
-            self._filesystem.put_file(os.path.join(local, name), target)
+            target = f"{path}/{name}"
+            filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)
+            filesystem.put_file(os.path.join(local, name), target)
 
 
 def _located(source: Any, filesystem: Any) -> tuple[Any, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import operator
 from contextlib import suppress
 
-from . import restoring
+from . import keeping
 from .condition import Condition, condition_of, of_text
 from .errors import ArgumentError
 from .rows import OpenRows
@@ -158,7 +158,7 @@ class Selection(OpenRows):
         is_whole = self._is_range and self._begin == 0 and self._end == self._opened.num_rows and info.get("num_parts", 1) == 1
         if is_whole and not any(column["key"] is not None or self._opened.has_index(column["name"]) for column in self._opened.columns):
             return metadata
-        return restoring.without_ranges(metadata)
+        return keeping.without_ranges(metadata)
 
     @property
     def _is_range(self) -> bool:

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 
-from . import _native, restoring
+from . import _native, keeping
 from .errors import ArgumentError
 from .locations import is_foreign_url, located
 from .optional import Lazy, need
@@ -76,11 +76,11 @@ def _arrow_data(data: Any, raised: list[BaseException]) -> Any:
 
 
 class Data:
-    """What is written: a stream, its type, and what restoring.py keeps of it.
+    """What is written: a stream, its type, and what keeping.py keeps of it.
 
     with Data(data) as source: if rows of this package could not be read, or a generator has raised an exception, the block raises that
     error, and not the one that the writer makes of it. The error of a RecordBatchReader has it as its cause. fields: see
-    restoring.storable. table: the table that gets the rows; None if it is new. byte_lists: whether
+    keeping.storable. table: the table that gets the rows; None if it is new. byte_lists: whether
     lists of a fixed length may be stored as bytes.
     """
 
@@ -93,7 +93,7 @@ class Data:
         if _is_of(data, "pandas"):
             data = self._of_pandas(data)
         elif _is_of(data, "polars"):
-            self.metadata = restoring.polars_types(data)
+            self.metadata = keeping.polars_types(data)
         elif not hasattr(data, "__arrow_c_stream__"):
             if not hasattr(data, "__arrow_c_array__"):
                 raise TypeError(f"expected an object with __arrow_c_stream__, a DataFrame or Series of pandas, a LazyFrame of Polars, a "
@@ -103,14 +103,14 @@ class Data:
         if _is_of(data, "pyarrow"):
             data = self._of_pyarrow(data, fields)
         # All parts of a new table must have the same types.
-        lists = restoring.byte_lists(data) if byte_lists and (table or fields is None) else []
+        lists = keeping.byte_lists(data) if byte_lists and (table or fields is None) else []
         if table:
-            lists = restoring.fixed_columns(table) + [name for name in lists if name not in table.fields]
+            lists = keeping.fixed_columns(table) + [name for name in lists if name not in table.fields]
         self._own: _native.Stream | None = None
         if isinstance(data, Rows):
-            self.metadata = restoring.kept(data._metadata())
+            self.metadata = keeping.kept(data._metadata())
             data = self._own = data._stream()
-        self.stream = self.type = _native.Stream(data, restoring.described_by(table) if table else None, lists)
+        self.stream = self.type = _native.Stream(data, keeping.described_by(table) if table else None, lists)
         self.metadata = {**dict(self.stream.metadata), **self.metadata}
         # The names of the columns; None if the data is one array.
         self.fields = _native.fields_of(self.type)
@@ -129,9 +129,9 @@ class Data:
     def _of_pandas(self, data: Any) -> Any:
         arrow = need("pyarrow", "writing pandas data")
         if hasattr(data, "columns"):
-            self.metadata = restoring.python_strings(data)
+            self.metadata = keeping.python_strings(data)
             return arrow.Table.from_pandas(data)
-        values, self.metadata = restoring.of_series(data)
+        values, self.metadata = keeping.of_series(data)
         return values
 
     def _of_pyarrow(self, data: Any, fields: Collection[str] | None) -> Any:
@@ -139,13 +139,13 @@ class Data:
         if isinstance(data, arrow.RecordBatch):
             data = arrow.Table.from_batches([data])
         if isinstance(data, arrow.Table):
-            data, metadata = restoring.storable(data, fields)
+            data, metadata = keeping.storable(data, fields)
             self.metadata.update(metadata)
         return data
 
 
 def with_metadata(settings: dict[str, Any], first: str, metadata: Mapping[str, str]) -> None:
-    """Adds what restoring.py keeps. The file of the first column has it."""
+    """Adds what keeping.py keeps. The file of the first column has it."""
     if metadata:
         settings[first] = {**settings.get(first, settings[""]), "metadata": metadata}
 
@@ -194,11 +194,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
         with Data(data) as source:
             write_data(target, source, options, sorted_by, memory_limit_bytes, overwrite)
     if storage_options is None and is_foreign_url(path):
-        from .ranges import NewFiles
-        place = NewFiles(str(path), overwrite)
-        with tempfile.TemporaryDirectory() as folder:
-            write_at(os.path.join(folder, "new"))
-            place.put(os.path.join(folder, "new"))
+        from .ranges import put_new
+        put_new(str(path), overwrite, write_at)
         return
     publish(located(path, storage_options), overwrite, write_at)
 
@@ -267,10 +264,12 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
                             "bloom_filter": bloom_filter})
     opened = _native.open_table(target)
     keep_index(opened, settings)
-    metadata = restoring.kept(opened.info()["metadata"])
+    metadata = keeping.kept(opened.info()["metadata"])
     with Data(data, opened.fields, opened) as source:
         if not opened.info()["num_parts"]:
             metadata = metadata or source.metadata
+        elif not replacing:
+            metadata = keeping.of_further_part(metadata)
         with_metadata(settings, opened.columns[0]["name"], metadata)
         if evolve:
             with tempfile.TemporaryDirectory() as folder:
@@ -278,7 +277,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
                 _finish(_native.TableWriter.create_rows(rows, source.type), source.stream)
                 _native.append_table(target, rows, settings)
             added = [name for name in source.fields or () if name not in opened.fields]
-            restoring.change(target, lambda now: restoring.extended(now, source.metadata, added))
+            keeping.change(target, lambda now: keeping.extended(now, source.metadata, added))
             return
         try:
             _finish(_native.TableWriter.replace(target, names_of(replacing), settings) if replacing else
