@@ -54,7 +54,7 @@ def _pandas_cases():
     for name, column in _pandas_columns():
         yield name, pandas.DataFrame({"c": column, "n": range(3)})
         yield name, pandas.DataFrame({"c": column, "n": range(3)})[:0]
-        if name != "float16":  # pandas has no such index
+        if name not in ("float16", "ArrowDtype(list<item: int64>)"):  # pandas has no such index, or cannot read it
             yield name, pandas.DataFrame({"n": range(3)}, index=pandas.Index(column, name="c"))
         if not name.startswith("ArrowDtype"):
             yield name, pandas.Series(column, name="c")
@@ -139,7 +139,8 @@ def test_table_of_types(tmp_path):
     made = f"{head}| --- | --- | --- |\n" + "\n".join(lines) + "\n"
     if os.environ.get("CFILE_UPDATE"):
         DOCUMENT.write_text(made, encoding="utf-8")
-    assert made == text
+    else:
+        assert made == text
     counts = [int(line.split(",")[1].split()[0]) for line in lines]
     assert sorted(set(counts))[0] >= 60 and max(counts) >= 160
 

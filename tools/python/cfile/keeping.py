@@ -268,4 +268,5 @@ def python_strings(frame: Any) -> dict[str, str]:
 
 def kept(metadata: Mapping[str, Any]) -> dict[str, str]:
     """Returns the metadata that another part of a table, or another table with its rows, gets: all texts."""
-    return {key: text for key, text in without_ranges(metadata).items() if isinstance(key, str) and isinstance(text, str)}
+    return {key: text for key, text in without_ranges(metadata).items()
+            if isinstance(key, str) and isinstance(text, str) and not key.startswith("cfile.")}
