@@ -66,12 +66,14 @@ class Rows {
  private:
   static Rows& Of(ArrowArrayStream* stream) { return *static_cast<Rows*>(stream->private_data); }
 
-  const Shape shape_{.format = "+s",
-                     .nullable = false,
-                     .children = {{.format = "l", .name = "n"},
-                                  {.format = "f", .name = "x"},
-                                  {.format = "u", .name = "s"},
-                                  {.format = "+l", .name = "l", .children = {{.format = "i", .name = "element"}}}}};
+  const Shape shape_{
+      .format = "+s",
+      .nullable = false,
+      .children = {
+          {.format = "l", .name = "n"},
+          {.format = "f", .name = "x"},
+          {.format = "u", .name = "s"},
+          {.format = "+l", .name = "l", .children = {{.format = "i", .name = "element"}}}}};
   std::unique_ptr<BuiltSchema> schema_;
   std::unique_ptr<BuiltArray> array_;
   bool done_ = false;
@@ -108,8 +110,8 @@ Restored RestoreWith(std::vector<ArrowField> described) {
   EXPECT_NE(text, "");
   Released<ArrowArrayStream> stream;
   EXPECT_TRUE(ExportArrowStream(table, {}, {.dictionaries = false}, stream.get()).ok());
-  const absl::Status status =
-      RestoreArrowTypes(text, [](const std::string&) { return true; }, stream.get());
+  const absl::Status status = RestoreArrowTypes(
+      text, [](const std::string&) { return true; }, stream.get());
   EXPECT_TRUE(status.ok()) << status;
   Restored restored;
   Released<ArrowSchema> schema;

@@ -75,8 +75,8 @@ TableReader RecordTable() {
 
 void ArrowTypes(std::span<const uint8_t> bytes) {
   static const TableReader table = RecordTable();
-  const std::string text = absl::Base64Escape(
-      {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const std::string text =
+      absl::Base64Escape({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   ArrowArrayStream stream;
   Expect(ExportArrowStream(table, {}, {.dictionaries = false}, &stream).ok());
   const auto is_null = [](const std::string& column) { return column == "s"; };

@@ -410,9 +410,13 @@ class Pages(Handler):
 
 
 @pytest.mark.skipif(not cfile._native.has_http(), reason="this build has no HTTP")
-def test_a_server_that_answers_each_path_with_a_page(folder):
-    with _serving(folder, handler=Pages) as served:
+def test_a_server_that_answers_each_path_with_a_page(folder, tmp):
+    cfile.write(tmp / "small", pyarrow.array([1, 2]))
+    shutil.copy(folder / "f", tmp / "large")
+    with _serving(tmp, handler=Pages) as served:
         url = f"http://127.0.0.1:{served.server_address[1]}"
-        _check_file(cfile.open(url + "/f"))
-        with pytest.raises(cfile.DataError):
+        assert cfile.open(url + "/small").to_pylist() == [1, 2]
+        with pytest.raises(cfile.ArgumentError, match="does not answer requests for ranges"):
+            cfile.open(url + "/large")
+        with pytest.raises(cfile.Error):
             cfile.open(url + "/absent")

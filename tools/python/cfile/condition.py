@@ -159,13 +159,13 @@ class ColumnName:
         return Condition(">=", self._name, value)
 
     def __and__(self, other: Condition | ColumnName) -> Condition:
-        return condition_of(self) & other
+        return Condition("==", self._name, True) & other
 
     def __or__(self, other: Condition | ColumnName) -> Condition:
-        return condition_of(self) | other
+        return Condition("==", self._name, True) | other
 
     def __invert__(self) -> Condition:
-        return ~condition_of(self)
+        return ~Condition("==", self._name, True)
 
     def __bool__(self) -> bool:
         return bool(condition_of(self))  # TypeError

@@ -102,7 +102,7 @@ def byte_lists(data: Any) -> list[str]:
         return []
     fields = getattr(data, "schema", None)
     if package == "polars":
-        columns = {"": data} if fields is None else {name: data.get_column(name) for name, dtype in fields.items() if hasattr(dtype, "shape")}
+        columns = {"": data} if fields is None else {name: data.get_column(name) for name in fields}
         return [name for name, column in columns.items() if len(column) and hasattr(column.dtype, "shape")
                 and column.drop_nulls().explode().null_count() == 0]
     arrow = need("pyarrow", PURPOSE)
@@ -112,8 +112,8 @@ def byte_lists(data: Any) -> list[str]:
         if not arrow.types.is_fixed_size_list(kind) or not 0 < kind.list_size <= _MOST_ELEMENTS:
             continue
         if kind.value_field.nullable:  # then the elements say whether there are nulls
-            column = data if fields is None else data.column(position) if hasattr(data, "column") else ()
-            if not len(column) or any(_storage(chunk).flatten().null_count for chunk in column.chunks):
+            chunks = data.chunks if fields is None else data.column(position).chunks if hasattr(data, "column") else []
+            if not sum(map(len, chunks)) or any(_storage(chunk).flatten().null_count for chunk in chunks):
                 continue
         names.append(name)
     return names

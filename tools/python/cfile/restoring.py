@@ -188,7 +188,8 @@ def to_polars(data: Any, metadata: Mapping[str, str]) -> Any:
         with suppress(polars.exceptions.PolarsError, AttributeError, LookupError, TypeError, ValueError):
             kind, of = kept_type
             if kind != "Array":
-                column = column.cast(polars.Enum(of) if kind == "Enum" else {"Categorical": polars.Categorical, "Int128": polars.Int128}[kind])
+                plain = {"Categorical": polars.Categorical, "Int128": polars.Int128}
+                column = column.cast(polars.Enum(of) if kind == "Enum" else plain[kind])
             for depth in range(len(of) if kind == "Array" else 0, 0, -1):  # the innermost lists first
                 dtype = column.dtype
                 for _ in range(depth):

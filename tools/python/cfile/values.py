@@ -202,9 +202,9 @@ def exact_of(value: Any, type_text: str) -> Any:
 
 
 def _timestamp(nanoseconds: int, zone: str) -> Any:
+    from .optional import need
     try:
-        import pandas
-        moment = pandas.Timestamp(nanoseconds, tz="UTC" if zone else None)
+        moment = need("pandas", "nanoseconds").Timestamp(nanoseconds, tz="UTC" if zone else None)
         return moment.tz_convert(zone) if zone else moment
     except (ImportError, KeyError, ValueError):
         return nanoseconds

@@ -169,7 +169,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
         The labels of a DataFrame become a column, unless they are numbers of rows from 0.
         The rows may need more memory than there is: they are written as they come.
     sorted_by: sorts the rows by these columns, so that they can be searched by key; nulls come first, and no key may be NaN. Rows with
-        equal keys keep their order. For one array, True. Needs pyarrow. Rows that need more memory than memory_limit_bytes are sorted in parts on disk.
+        equal keys keep their order. For one array, True. Needs pyarrow. Rows that need more memory than memory_limit_bytes are sorted in
+        parts on disk.
     encoding, compression: names, see cfile.encodings() and cfile.codecs(). Without them, each block gets the encoding that suits it.
     goal: "size", "speed" or "balanced" (the default), if the encoding is chosen for each block.
     block_size_bytes: the size of a block, before compression.

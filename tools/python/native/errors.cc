@@ -74,9 +74,9 @@ absl::StatusCode CodeOf(const nb::python_error& error) {
 
 std::string TextOfException(nb::handle exception) {
   const nb::object text = nb::steal(PyObject_Str(exception.ptr()));
-  const nb::object bytes = nb::steal(
-      text.is_valid() ? PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace")
-                      : nullptr);
+  const nb::object bytes =
+      nb::steal(text.is_valid() ? PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace")
+                                : nullptr);
   PyErr_Clear();  // an exception may have no text
   return bytes.is_valid() ? std::string(PyBytes_AsString(bytes.ptr())) : "";
 }
@@ -101,9 +101,9 @@ void Raise(const absl::Status& status) {
   if (std::optional<nb::object> exception = Exceptions().Take(std::string(status.message()))) {
     SetError(*exception);
   } else {
-    const nb::object made =
-        nb::module_::import_("cfile.errors")
-            .attr("error_of")(static_cast<int>(status.code()), TextOf(std::string(status.message())));
+    const nb::object made = nb::module_::import_("cfile.errors")
+                                .attr("error_of")(static_cast<int>(status.code()),
+                                                  TextOf(std::string(status.message())));
     if (cfile::IsUnfitRows(status)) made.attr("_unfit_rows") = true;
     SetError(made);
   }

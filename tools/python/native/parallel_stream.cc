@@ -149,8 +149,7 @@ class ParallelStream {
       if (array->value.release == nullptr) return;
       std::unique_lock lock(mutex_);
       Range& range = rows_[number];
-      changed_.wait(lock,
-                    [&] { return cancelled_ || range.arrays.size() < options_.max_batches; });
+      changed_.wait(lock, [&] { return cancelled_ || range.arrays.size() < options_.max_batches; });
       if (cancelled_) return;
       range.arrays.push_back(std::move(array));
       changed_.notify_all();
@@ -162,7 +161,7 @@ class ParallelStream {
   const ParallelOptions options_;
   const pid_t process_ = getpid();
   Released<ArrowArrayStream> typed_;  // only its type is read
-  std::string text_;  // of the last error
+  std::string text_;                  // of the last error
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;  // of the members below
   std::condition_variable changed_;
@@ -183,10 +182,8 @@ absl::Status MakeParallelStream(std::vector<cfile::OrdinalRange> ranges, OpenRan
   auto made = std::make_unique<ParallelStream>(std::move(ranges), std::move(open), options);
   const absl::Status status = made->Begin();
   if (!status.ok()) return status;
-  *out = {.get_schema =
-              [](ArrowArrayStream* stream, ArrowSchema* schema) {
-                return Of(stream).GetSchema(schema);
-              },
+  *out = {.get_schema = [](ArrowArrayStream* stream,
+                           ArrowSchema* schema) { return Of(stream).GetSchema(schema); },
           .get_next = [](ArrowArrayStream* stream,
                          ArrowArray* array) { return Of(stream).GetNext(array); },
           .get_last_error = [](ArrowArrayStream* stream) { return Of(stream).text(); },

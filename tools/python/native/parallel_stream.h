@@ -14,8 +14,9 @@
 namespace cfile_python {
 
 // Opens the stream of a range. Called in any thread. If `cancelled` is set, the stream soon ends.
-using OpenRange = std::function<absl::Status(
-    const cfile::OrdinalRange& range, const std::atomic<bool>* cancelled, ArrowArrayStream* stream)>;
+using OpenRange =
+    std::function<absl::Status(const cfile::OrdinalRange& range, const std::atomic<bool>* cancelled,
+                               ArrowArrayStream* stream)>;
 
 struct ParallelOptions {
   size_t threads = 2;

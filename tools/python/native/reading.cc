@@ -74,8 +74,7 @@ absl::StatusOr<std::vector<cfile::OrdinalRange>> ParallelRanges(const Opened& op
 ExportedStream Stream(const Opened& opened, TableScanOptions scan,
                       const ArrowExportOptions& options) {
   size_t max_batches = 1;
-  auto ranges =
-      WithoutLock([&] { return ParallelRanges(opened, scan, options, max_batches); });
+  auto ranges = WithoutLock([&] { return ParallelRanges(opened, scan, options, max_batches); });
   if (ranges.size() > 1) {
     const auto open = [held = opened.Held(), scan, options](
                           const cfile::OrdinalRange& range, const std::atomic<bool>* cancelled,

@@ -116,8 +116,7 @@ absl::StatusOr<HeldArray> ElementsOf(const ArrowArray& lists, const FieldChange&
       validity[bit / 8] = static_cast<uint8_t>(validity[bit / 8] | valid << (bit % 8));
     }
   }
-  ArrayParts parts{.length = static_cast<int64_t>(count * width),
-                   .null_count = has_nulls ? -1 : 0};
+  ArrayParts parts{.length = static_cast<int64_t>(count * width), .null_count = has_nulls ? -1 : 0};
   if (has_nulls)
     AddOwned(std::move(validity), parts);
   else
@@ -182,8 +181,7 @@ absl::Status ReplaceArray(const FieldChange& change, const std::string& path, Ar
   if (from.length < 0 || from.offset < 0 ||
       (!has_nulls && (from.n_buffers != buffers ||
                       (buffers > 1 && from.length > 0 && from.buffers[1] == nullptr)))) {
-    return absl::InvalidArgumentError(
-        StrCat("Arrow field ", path, ": the array has no values"));
+    return absl::InvalidArgumentError(StrCat("Arrow field ", path, ": the array has no values"));
   }
   const auto slots = static_cast<size_t>(from.offset + from.length);
   ArrayParts parts{.length = from.length, .null_count = has_nulls ? from.length : from.null_count};

@@ -278,8 +278,9 @@ absl::Status StoreLists(const ArrowField* same, bool as_bytes, ArrowField& colum
                        column.children.size() == 1 &&
                        column.children[0].format == same->children[0].format;
   if (width > 0 && kept_width > 0 && width != kept_width) {
-    return absl::InvalidArgumentError(StrCat("Arrow field ", column.name, ": the column has lists of ",
-                                             kept_width, " elements, found lists of ", width));
+    return absl::InvalidArgumentError(StrCat("Arrow field ", column.name,
+                                             ": the column has lists of ", kept_width,
+                                             " elements, found lists of ", width));
   }
   if (!(width > 0 && as_bytes) && !is_list) return absl::OkStatus();
   change.lists = width > 0 ? column : *same;
@@ -314,16 +315,17 @@ FieldChange Restore(const ArrowField& described, const std::string& path, IsNull
   } else if (format == "e" ? field.format == "w:2" : field.format == StoredFormat(format)) {
     field.format = format;
   }
-  const bool is_bytes = top && ListBytes(described) > 0 &&
-                        field.format == StrCat("w:", ListBytes(described));
+  const bool is_bytes =
+      top && ListBytes(described) > 0 && field.format == StrCat("w:", ListBytes(described));
   const bool is_storage = is_bytes || IsStorage(field, described, top);
   if (is_bytes || (is_storage && field.format != format && format.starts_with("+w:"))) {
     change.own = is_bytes ? Change::kBytesToFixedLists : Change::kToFixedLists;
     change.lists = described;
     field.format = format;
-    if (is_bytes) field.children = {{.format = described.children[0].format,
-                                     .name = described.children[0].name,
-                                     .flags = described.children[0].flags}};
+    if (is_bytes)
+      field.children = {{.format = described.children[0].format,
+                         .name = described.children[0].name,
+                         .flags = described.children[0].flags}};
   }
   for (const auto& pair : described.metadata) {
     if (!pair.first.starts_with("cfile.") &&
