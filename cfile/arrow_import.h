@@ -150,9 +150,9 @@ struct DescribedTable {
 // `table`: the table to which the rows go, if it exists. Then durations and float16 must have the
 // type that they have there.
 //
-// `byte_lists`: the columns whose lists of numbers have a fixed length and no null elements, and are
-// stored as bytes: fixed(n), which is read much faster than lists. "" stands for the column of one
-// array. Rows of such a column may also be lists of other types that have this length.
+// `byte_lists`: the columns whose lists of numbers have a fixed length and no null elements, and
+// are stored as bytes: fixed(n), which is read much faster than lists. "" stands for the column of
+// one array. Rows of such a column may also be lists of other types that have this length.
 //
 // Dictionaries of float16 stay as they are. ImportArrowSchema refuses them.
 //
