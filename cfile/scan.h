@@ -24,7 +24,9 @@ class ValueScan;
 }  // namespace internal
 
 // What a scan has done so far. Each data block with rows in the scanned range is counted once, as
-// read or as skipped. A skipped block is counted for the first reason that excluded it.
+// read or as skipped. A skipped block is counted for the first reason that excluded it. Without a
+// positional index, the scan also reads skipped blocks to find the blocks after them, and counts
+// them as skipped.
 struct ScanCounters {
   uint64_t blocks_read = 0;
   // If the statistics of the whole file exclude all blocks, the blocks are counted only if the file
