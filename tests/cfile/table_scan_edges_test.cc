@@ -123,7 +123,8 @@ TEST(TableScanEdges, NoPositionalIndex) {
   EXPECT_LE(reader->counters().blocks_read - before, 8u);
   // It does so, too, if several conditions share the column.
   const uint64_t middle = reader->counters().blocks_read;
-  EXPECT_EQ(Ordinals(NewTableScan(*reader, {.where = And(Ge("value", 15000), Ne("value", 15001),
+  EXPECT_EQ(Ordinals(NewTableScan(*reader, {.columns = {{}},
+                                            .where = And(Ge("value", 15000), Ne("value", 15001),
                                                          Le("value", 15009))}))
                 .size(),
             9u);
