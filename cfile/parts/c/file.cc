@@ -63,8 +63,8 @@ absl::StatusOr<std::unique_ptr<cfile_cursor>> NewCursor(const Reader& reader) {
   using Result = absl::StatusOr<std::unique_ptr<cfile_cursor>>;
   return VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) -> Result {
     CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, reader.NewCursor<T>());
-    return std::unique_ptr<cfile_cursor>(
-        new cfile_cursor{std::make_unique<CursorOfFile>(std::move(cursor).untyped()), reader.type()});
+    return std::unique_ptr<cfile_cursor>(new cfile_cursor{
+        std::make_unique<CursorOfFile>(std::move(cursor).untyped()), reader.type()});
   });
 }
 
