@@ -11,15 +11,28 @@
 //   }
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/table.h"
 #include "cfile/types.h"
-#include "encodings/core/export.h"
 
 namespace cfile {
+
+namespace internal {
+// What KeyCursor does, without the type of the values. A `void*` key, and the values of a batch,
+// have the column's C++ type.
+class KeyMerge {
+ public:
+  virtual ~KeyMerge() = default;
+  // Precondition: the column has values, not levels.
+  static absl::StatusOr<std::unique_ptr<KeyMerge>> Create(const TableReader& table, size_t column);
+  virtual absl::StatusOr<KeyPosition> SeekToKey(const void* key) = 0;
+  virtual absl::StatusOr<AnyBatch> Next(size_t max_rows) = 0;
+};
+}  // namespace internal
 
 // A position in the rows of a table's column, sorted by value: merges the parts, whose rows are in
 // this order already. TableReader::NewKeyCursor makes it. Thread-compatible; keeps the table open.
@@ -31,33 +44,41 @@ namespace cfile {
 // All calls may return the errors of reading a table. kDataLoss: also if a file does not have the
 // bounds that table.cft says. After an error the position is unchanged.
 template <typename T>
-class CFILE_EXPORT KeyCursor {
+class KeyCursor {
   static_assert(CheckValueType<T>());
 
  public:
-  KeyCursor(KeyCursor&&) noexcept;
-  KeyCursor& operator=(KeyCursor&&) noexcept;
-  ~KeyCursor();
+  // Not for users: TableReader::NewKeyCursor makes cursors.
+  explicit KeyCursor(std::unique_ptr<internal::KeyMerge> impl) : impl_(std::move(impl)) {}
 
   // Goes to the first row whose value is not less than `key` (-0 equals 0). The result's ordinal is
   // the number of this row in the table; num_rows() if there is none. Opens the parts whose least
   // value is less than `key` and whose greatest value is not, and the part of the row.
   // kInvalidArgument: the key is NaN.
-  absl::StatusOr<KeyPosition> SeekToKey(const T& key);
+  absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
+    const T copy = key;  // `key` may lie in the last batch, whose memory the search uses
+    return impl_->SeekToKey(&copy);
+  }
 
   // Returns the next rows in the order of values: at least 1 unless the cursor is at the end, at
   // most `max_rows` and at most 65,536. All rows of a batch are from one block and have consecutive
   // ordinals, from first_ordinal on. A batch ends before the next value of another part, so batches
   // are short if the values of several parts alternate. Precondition: max_rows > 0.
-  absl::StatusOr<Batch<T>> Next(size_t max_rows);
+  absl::StatusOr<Batch<T>> Next(size_t max_rows) {
+    const absl::StatusOr<internal::AnyBatch> batch = impl_->Next(max_rows);
+    if (!batch.ok()) return batch.status();
+    return batch->template As<T>();
+  }
 
   BatchRange<KeyCursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
 
  private:
-  friend class TableReader;
-  explicit KeyCursor(std::unique_ptr<internal::KeyMerge> cursor);
-
   std::unique_ptr<internal::KeyMerge> impl_;
 };
+
+template <typename T>
+absl::StatusOr<KeyCursor<T>> TableReader::NewKeyCursor(size_t column) const {
+  return internal::Wrap<KeyCursor<T>>(NewKeyMerge(column, &HoldsType<T>));
+}
 
 }  // namespace cfile

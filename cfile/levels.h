@@ -28,8 +28,7 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -38,14 +37,10 @@
 #include "cfile/options.h"
 #include "cfile/reader.h"
 #include "cfile/types.h"
+#include "cfile/writer.h"
 #include "encodings/core/export.h"
 
 namespace cfile {
-
-namespace internal {
-class AnyWriter;
-class LevelFileCursor;
-}  // namespace internal
 
 // Writes one leaf column into one file. LevelLimits (cfile/types.h) gives the maximum levels and
 // their layout in the file. Thread-compatible. After an error each later call returns this error,
@@ -55,7 +50,7 @@ class LevelFileCursor;
 // Memory: the encoded data of one data block, including its levels. A record lies in one block,
 // which limits the record's size: see Append.
 template <typename T>
-class CFILE_EXPORT LevelWriter {
+class LevelWriter : public WriterBase {
   static_assert(CheckValueType<T>());
 
  public:
@@ -64,13 +59,14 @@ class CFILE_EXPORT LevelWriter {
   // 1, or Compatibility::kKudu for anything but Kudu's arrays.
   static absl::StatusOr<LevelWriter> Create(const std::string& path, const ColumnType& type,
                                             const LevelLimits& limits,
-                                            const WriterOptions& options = {});
+                                            const WriterOptions& options = {}) {
+    return Begin(NewFileSink(path), type, limits, options);
+  }
   static absl::StatusOr<LevelWriter> Create(std::unique_ptr<Sink> sink, const ColumnType& type,
                                             const LevelLimits& limits,
-                                            const WriterOptions& options = {});
-  LevelWriter(LevelWriter&&) noexcept;
-  LevelWriter& operator=(LevelWriter&&) noexcept;
-  ~LevelWriter();
+                                            const WriterOptions& options = {}) {
+    return Begin(std::move(sink), type, limits, options);
+  }
 
   // Appends entries: whole records, or a part of a record that the next call continues.
   // `repetition` and `definition` have one level per entry; a span is empty if the maximum of its
@@ -84,26 +80,25 @@ class CFILE_EXPORT LevelWriter {
   // fits if its encoded size is at most about half of options.max_block_size_bytes); an array in
   // Kudu's layout has more than 65,535 elements; the file would have more than 2^32 - 1 records.
   absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
-                      std::span<const T> values);
+                      std::span<const T> values) {
+    return impl_->Append(internal::AnyLevelBatch{
+        .repetition = repetition, .definition = definition, .values = values});
+  }
 
-  // As Writer::AddMetadata.
-  absl::Status AddMetadata(std::string_view key, std::string_view value);
-
-  // Ends the last record, writes the remaining data, the index and the footer, and makes the file
-  // durable and visible. Called once, as the last call.
-  absl::Status Finish();
-
-  const ColumnType& type() const;
-  const LevelLimits& limits() const;
-
-  // What has been written so far.
-  ColumnTotals totals() const;
-  size_t memory_usage_bytes() const;
+  const LevelLimits& limits() const { return limits_; }
 
  private:
-  LevelWriter(std::unique_ptr<internal::AnyWriter> writer, const LevelLimits& limits);
+  LevelWriter(std::unique_ptr<internal::AnyWriter> writer, const LevelLimits& limits)
+      : WriterBase(std::move(writer)), limits_(limits) {}
 
-  std::unique_ptr<internal::AnyWriter> impl_;
+  static absl::StatusOr<LevelWriter> Begin(absl::StatusOr<std::unique_ptr<Sink>> sink,
+                                           const ColumnType& type, const LevelLimits& limits,
+                                           const WriterOptions& options) {
+    auto writer = NewEntries(std::move(sink), type, limits, options, HoldsType<T>(type));
+    if (!writer.ok()) return writer.status();
+    return LevelWriter(*std::move(writer), limits);
+  }
+
   LevelLimits limits_;
 };
 
@@ -117,40 +112,45 @@ class CFILE_EXPORT LevelWriter {
 // returns the error again. After an error of SeekToRecord, record() is unchanged and the cursor is
 // at that record's first entry.
 template <typename T>
-class CFILE_EXPORT LevelCursor {
+class LevelCursor {
   static_assert(CheckValueType<T>());
 
  public:
-  LevelCursor(LevelCursor&&) noexcept;
-  LevelCursor& operator=(LevelCursor&&) noexcept;
-  ~LevelCursor();
+  // Not for users: Reader::NewLevelCursor makes cursors.
+  explicit LevelCursor(std::unique_ptr<internal::AnyLevelCursor> impl) : impl_(std::move(impl)) {}
 
-  const LevelLimits& limits() const;
-  uint64_t num_records() const;
+  const LevelLimits& limits() const { return impl_->limits(); }
+  uint64_t num_records() const { return impl_->num_records(); }
 
   // Goes to the first entry of `record`; num_records() is the end.
   // The time is in proportion to the number of entries between the start of the record's block
   // and the record. kOutOfRange: record > num_records().
-  absl::Status SeekToRecord(uint64_t record);
+  absl::Status SeekToRecord(uint64_t record) { return impl_->SeekToOrdinal(record); }
 
   // Returns the next entries, all from one block: at least 1 entry unless the cursor is at the end,
   // at most 65,536 entries, and entries of at most `max_records` records. Precondition: max_records
   // > 0.
-  absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
+  absl::StatusOr<LevelBatch<T>> Next(size_t max_records) {
+    const absl::StatusOr<internal::AnyLevelBatch> batch = impl_->Next(max_records);
+    if (!batch.ok()) return batch.status();
+    return batch->template As<T>();
+  }
 
   // The record of the next entry. If Next has returned only a part of a record, this is the same
   // record.
-  uint64_t record() const;
+  uint64_t record() const { return impl_->ordinal(); }
 
   BatchRange<LevelCursor> Batches(size_t max_records = kMaxBatchRows) {
     return {*this, max_records};
   }
 
  private:
-  friend class Reader;
-  explicit LevelCursor(std::unique_ptr<internal::LevelFileCursor> cursor);
-
-  std::unique_ptr<internal::LevelFileCursor> impl_;
+  std::unique_ptr<internal::AnyLevelCursor> impl_;
 };
+
+template <typename T>
+absl::StatusOr<LevelCursor<T>> Reader::NewLevelCursor() const {
+  return internal::Wrap<LevelCursor<T>>(NewAnyLevelCursor(DecoderMakerOf<T>()));
+}
 
 }  // namespace cfile

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,24 +28,27 @@
 #include "cfile/options.h"
 #include "cfile/statistics.h"
 #include "cfile/types.h"
+#include "cfile/untyped.h"
 #include "encodings/core/export.h"
 
 namespace cfile {
+
+namespace encodings {
+class AnyBlockDecoder;
+struct DecoderOptions;
+
+// encodings/registry.h
+using DecoderMaker = absl::StatusOr<std::unique_ptr<AnyBlockDecoder>>(
+    Encoding encoding, PhysicalType type, const DecoderOptions& options);
+template <typename T>
+CFILE_EXPORT absl::StatusOr<std::unique_ptr<AnyBlockDecoder>> MakeDecoderOf(
+    Encoding encoding, PhysicalType type, const DecoderOptions& options);
+}  // namespace encodings
 
 namespace internal {
 class FileReader;
 class ReaderAccess;
 class ValueCursor;
-
-// Implements SeekToPrefix of the cursors.
-template <typename C>
-absl::StatusOr<OrdinalRange> SeekToPrefix(C& cursor, std::string_view prefix) {
-  // The end of the range is `prefix` without trailing bytes 0xff, with its last byte increased.
-  std::string end(prefix.substr(0, prefix.find_last_not_of('\xff') + 1));
-  if (end.empty()) return cursor.SeekToKeyRange(prefix, std::nullopt);
-  end.back() = static_cast<char>(end.back() + 1);
-  return cursor.SeekToKeyRange(prefix, end);
-}
 }  // namespace internal
 
 template <typename T>
@@ -54,55 +58,88 @@ class Predicate;  // cfile/predicate.h
 template <typename T>
 class Scan;  // cfile/scan.h
 
-// A position in a column. Thread-compatible; keeps the file open and may outlive the Reader.
-// Memory: one block and one batch; the data read ahead if the source is not in memory (see
-// ReaderOptions); and up to 4 MiB of buffers after Take or SeekMany. All calls may return the
-// errors of reading a file; after an error the position is unchanged.
-template <typename T>
-class CFILE_EXPORT Cursor {
+// What Cursor does, without the type of the values: for the library. The functions are those of
+// internal::AnyCursor. They are not virtual, so that a program contains only those that it calls.
+class CFILE_EXPORT UntypedCursor {
+ public:
+  explicit UntypedCursor(std::unique_ptr<internal::ValueCursor> impl);
+  UntypedCursor(UntypedCursor&&) noexcept;
+  UntypedCursor& operator=(UntypedCursor&&) noexcept;
+  ~UntypedCursor();
+  UntypedCursor* operator->() { return this; }
+  const UntypedCursor* operator->() const { return this; }
+
+  absl::Status SeekToOrdinal(uint64_t ordinal);
+  absl::StatusOr<KeyPosition> SeekToKey(const void* key);
+  absl::Status SeekMany(encodings::ValueSpan keys, std::span<KeyPosition> positions);
+  absl::Status SeekToRange(const OrdinalRange& range);
+  absl::StatusOr<OrdinalRange> SeekToKeyRange(const void* low, const void* high);
+  absl::StatusOr<internal::AnyBatch> Next(size_t max_rows);
+  absl::StatusOr<internal::AnyBatch> Previous(size_t max_rows);
+  absl::StatusOr<internal::AnyBatch> Get(uint64_t ordinal);
+  absl::Status Take(std::span<const uint64_t> ordinals, internal::OwnedValues& out);
+  uint64_t ordinal() const;
+  absl::StatusOr<UntypedCursor> Clone() const;
+
+ private:
+  friend class internal::ReaderAccess;
+  std::unique_ptr<internal::ValueCursor> impl_;
+};
+
+namespace internal {
+// The functions of Cursor and of TableCursor (cfile/table.h). Impl has them without T.
+template <typename T, typename Impl>
+class TypedCursor {
   static_assert(CheckValueType<T>());
 
  public:
-  Cursor(Cursor&&) noexcept;
-  Cursor& operator=(Cursor&&) noexcept;
-  ~Cursor();
-
   // Goes to `ordinal`; num_rows() is the end. kOutOfRange: ordinal > num_rows().
   // kFailedPrecondition: the file has no positional index, and `ordinal` is neither 0 nor
   // num_rows() nor in the current block.
-  absl::Status SeekToOrdinal(uint64_t ordinal);
+  absl::Status SeekToOrdinal(uint64_t ordinal) { return impl_->SeekToOrdinal(ordinal); }
 
   // Goes to the first value >= `key`; among equal values, to the one with the lowest ordinal. As in
   // predicates, -0 equals 0.
   // kFailedPrecondition: the file has no value index, or holds Bloom filters. kInvalidArgument: the
   // key is NaN.
-  absl::StatusOr<KeyPosition> SeekToKey(const T& key);
+  absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
+    const T copy = key;  // `key` may lie in the last batch, whose memory the search uses
+    return impl_->SeekToKey(&copy);
+  }
 
   // Searches for each of `keys`, which may be in any order, and writes the results to `positions`,
   // a span of the same size. Opens each block once. If the encoding supports it, several searches
   // run at the same time to hide memory latency. Afterwards the cursor may be at any row.
-  absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions);
+  absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
+    return impl_->SeekMany(keys, positions);
+  }
 
   // Goes to range.begin. Until the next seek, Next ends at range.end. Errors as SeekToOrdinal.
   // kOutOfRange: range.end > num_rows(). Precondition: range.begin <= range.end.
-  absl::Status SeekToRange(const OrdinalRange& range);
+  absl::Status SeekToRange(const OrdinalRange& range) { return impl_->SeekToRange(range); }
 
   // Goes to the rows with low <= value < high, as SeekToRange; nullopt means no bound. Returns
   // their ordinals. Errors as SeekToKey.
   absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
-                                              const std::optional<T>& high);
+                                              const std::optional<T>& high) {
+    return impl_->SeekToKeyRange(low ? &*low : nullptr, high ? &*high : nullptr);
+  }
 
   // Goes to the rows whose values begin with `prefix`, as SeekToKeyRange. Strings and bytes only.
   // (A template, because clang 14 compiles other members for all types.)
   template <typename Bytes = T>
   requires kIsBytes<Bytes> absl::StatusOr<OrdinalRange> SeekToPrefix(std::string_view prefix) {
-    return internal::SeekToPrefix(*this, prefix);
+    // The end of the range is `prefix` without trailing bytes 0xff, with its last byte increased.
+    std::string end(prefix.substr(0, prefix.find_last_not_of('\xff') + 1));
+    if (end.empty()) return SeekToKeyRange(prefix, std::nullopt);
+    end.back() = static_cast<char>(end.back() + 1);
+    return SeekToKeyRange(prefix, end);
   }
 
   // Returns the next rows, all from one block: at least 1 unless the cursor is at the end, at most
   // `max_rows` and at most 65,536. If the block is PLAIN, of a fixed width and not compressed, the
   // batch points into the mapped file. With `max_rows` 0, the batch is empty, as at the end.
-  absl::StatusOr<Batch<T>> Next(size_t max_rows);
+  absl::StatusOr<Batch<T>> Next(size_t max_rows) { return Typed(impl_->Next(max_rows)); }
 
   // Returns the rows before the cursor, in ascending order, and goes to the first of these rows.
   // They are all from one block: at least 1 unless the cursor is at the start of its range, at
@@ -110,33 +147,63 @@ class CFILE_EXPORT Cursor {
   // SeekToKeyRange and SeekToPrefix. To read all rows from the last to the first, seek to
   // num_rows() and call Previous repeatedly. Precondition: max_rows > 0. kFailedPrecondition: the
   // rows are not in the current block, and the file has no positional index.
-  absl::StatusOr<Batch<T>> Previous(size_t max_rows);
+  absl::StatusOr<Batch<T>> Previous(size_t max_rows) { return Typed(impl_->Previous(max_rows)); }
 
-  BatchRange<Cursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
+  BatchRange<TypedCursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
 
   // Returns the value at `ordinal`, or nullopt if it is null, and goes to ordinal + 1. A
   // string_view is valid until the next call. Errors as SeekToOrdinal. kOutOfRange: ordinal >=
   // num_rows().
-  absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
+  absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
+    const absl::StatusOr<AnyBatch> batch = impl_->Get(ordinal);
+    if (!batch.ok()) return batch.status();
+    return batch->IsValid(0) ? std::optional<T>(*static_cast<const T*>(batch->values))
+                             : std::nullopt;
+  }
 
   // Copies the values at `ordinals`, which may be in any order, to `out` in the order of
   // `ordinals`. Opens each block once for 131,072 ordinals. Afterwards the cursor may be at any
   // row. kOutOfRange: an ordinal is >= num_rows(); the error names it.
-  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
+  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
+    return impl_->Take(ordinals, out.untyped());
+  }
 
   // The ordinal of the next row.
-  uint64_t ordinal() const;
+  uint64_t ordinal() const { return impl_->ordinal(); }
+
+  // The same cursor without its type, for the library.
+  Impl untyped() && { return std::move(impl_); }
+
+ protected:
+  explicit TypedCursor(Impl impl) : impl_(std::move(impl)) {}
+
+  Impl impl_;
+
+ private:
+  static absl::StatusOr<Batch<T>> Typed(const absl::StatusOr<AnyBatch>& batch) {
+    if (!batch.ok()) return batch.status();
+    return batch->template As<T>();
+  }
+};
+}  // namespace internal
+
+// A position in a column. Thread-compatible; keeps the file open and may outlive the Reader.
+// Memory: one block and one batch; the data read ahead if the source is not in memory (see
+// ReaderOptions); and up to 4 MiB of buffers after Take or SeekMany. All calls may return the
+// errors of reading a file; after an error the position is unchanged.
+template <typename T>
+class Cursor : public internal::TypedCursor<T, UntypedCursor> {
+ public:
+  // Not for users: Reader::NewCursor makes cursors.
+  explicit Cursor(UntypedCursor impl) : internal::TypedCursor<T, UntypedCursor>(std::move(impl)) {}
 
   // Returns a new, independent cursor at the same position, with the same end of the range. Costs
   // as much as opening the current block, and nothing if no block is open.
-  absl::StatusOr<Cursor> Clone() const;
+  absl::StatusOr<Cursor> Clone() const { return internal::Wrap<Cursor>(this->impl_->Clone()); }
 
  private:
   friend class Reader;
   friend class internal::ReaderAccess;
-  explicit Cursor(std::unique_ptr<internal::ValueCursor> cursor);
-
-  std::unique_ptr<internal::ValueCursor> impl_;
 };
 
 // An open file. Immutable and thread-safe. A copy is another handle on the same open file, which
@@ -180,7 +247,9 @@ class CFILE_EXPORT Reader {
   // Returns a cursor at ordinal 0. kFailedPrecondition: the file has levels (info().has_levels());
   // use NewLevelCursor.
   template <typename T>
-  absl::StatusOr<Cursor<T>> NewCursor() const;
+  absl::StatusOr<Cursor<T>> NewCursor() const {
+    return internal::Wrap<Cursor<T>>(NewUntypedCursor(DecoderMakerOf<T>()));
+  }
 
   // Returns a cursor at record 0 of a file with or without levels. To call it, include
   // cfile/levels.h. kFailedPrecondition: the file has no positional index.
@@ -197,18 +266,43 @@ class CFILE_EXPORT Reader {
 
   // Create a cursor for a single call. For many calls, a cursor is faster.
   template <typename T, typename = IfValueType<T>>
-  absl::StatusOr<std::optional<Owned<T>>> Get(uint64_t ordinal) const;
+  absl::StatusOr<std::optional<Owned<T>>> Get(uint64_t ordinal) const {
+    absl::StatusOr<Cursor<T>> cursor = NewCursor<T>();
+    if (!cursor.ok()) return cursor.status();
+    const absl::StatusOr<std::optional<T>> value = cursor->Get(ordinal);
+    if (!value.ok()) return value.status();
+    return *value ? std::optional<Owned<T>>(**value) : std::nullopt;
+  }
   template <typename T, typename = IfValueType<T>>
-  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) const;
+  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) const {
+    absl::StatusOr<Cursor<T>> cursor = NewCursor<T>();
+    return cursor.ok() ? cursor->Take(ordinals, out) : cursor.status();
+  }
 
   // Returns copies of the rows of `range`, which may end after the last row. All these rows must
   // fit into memory.
   template <typename T, typename = IfValueType<T>>
-  absl::StatusOr<OwnedBatch<T>> Read(const OrdinalRange& range = kAllRows) const;
+  absl::StatusOr<OwnedBatch<T>> Read(const OrdinalRange& range = kAllRows) const {
+    OwnedBatch<T> rows;
+    absl::Status status = ReadRows(DecoderMakerOf<T>(), range, rows.untyped());
+    if (!status.ok()) return status;
+    return rows;
+  }
 
  private:
   friend class internal::ReaderAccess;
   explicit Reader(std::shared_ptr<internal::FileReader> file);
+
+  // Null if the column does not hold T. NewCursor and the other functions then return an error.
+  template <typename T>
+  encodings::DecoderMaker* DecoderMakerOf() const {
+    return HoldsType<T>(type()) ? &encodings::MakeDecoderOf<T> : nullptr;
+  }
+  absl::StatusOr<UntypedCursor> NewUntypedCursor(encodings::DecoderMaker* make_decoder) const;
+  absl::StatusOr<std::unique_ptr<internal::AnyLevelCursor>> NewAnyLevelCursor(
+      encodings::DecoderMaker* make_decoder) const;
+  absl::Status ReadRows(encodings::DecoderMaker* make_decoder, const OrdinalRange& range,
+                        internal::OwnedValues& rows) const;
 
   std::shared_ptr<internal::FileReader> file_;
 };

@@ -11,20 +11,18 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "cfile/predicate.h"
 #include "cfile/reader.h"
-#include "encodings/core/export.h"
 
 namespace cfile {
 
-namespace internal {
-class ValueScan;
-}  // namespace internal
-
 // What a scan has done so far. Each data block with rows in the scanned range is counted once, as
-// read or as skipped. A skipped block is counted for the first reason that excluded it.
+// read or as skipped. A skipped block is counted for the first reason that excluded it. Without a
+// positional index, the scan also reads skipped blocks to find the blocks after them, and counts
+// them as skipped.
 struct ScanCounters {
   uint64_t blocks_read = 0;
   // If the statistics of the whole file exclude all blocks, the blocks are counted only if the file
@@ -52,6 +50,20 @@ struct ScanBatch {
   bool empty() const { return ordinals.empty(); }
 };
 
+namespace internal {
+// What Scan does, without the type of the values.
+struct AnyScanBatch {
+  std::span<const uint64_t> ordinals;
+  const void* values = nullptr;
+};
+class AnyScan {
+ public:
+  virtual ~AnyScan() = default;
+  virtual absl::StatusOr<AnyScanBatch> Next() = 0;
+  virtual const ScanCounters& counters() const = 0;
+};
+}  // namespace internal
+
 // A scan of one column; Reader::NewScan begins one. Thread-compatible; keeps the file open. Memory:
 // one block.
 //
@@ -60,28 +72,30 @@ struct ScanBatch {
 // that block. The scan reads the other blocks and compares their values; in dictionary-encoded
 // blocks it compares codes. Without statistics and without a value index it reads the whole file.
 template <typename T>
-class CFILE_EXPORT Scan {
+class Scan {
   static_assert(CheckValueType<T>());
 
  public:
-  Scan(Scan&&) noexcept;
-  Scan& operator=(Scan&&) noexcept;
-  ~Scan();
+  // Not for users: Reader::NewScan makes scans.
+  explicit Scan(std::unique_ptr<internal::AnyScan> impl) : impl_(std::move(impl)) {}
 
   // Returns the next rows that match: at least 1 unless the scan is at its end, at most 4,096.
   // kDataLoss: also if the statistics, the index and the blocks contradict each other.
-  absl::StatusOr<ScanBatch<T>> Next();
+  absl::StatusOr<ScanBatch<T>> Next() {
+    const absl::StatusOr<internal::AnyScanBatch> batch = impl_->Next();
+    if (!batch.ok()) return batch.status();
+    const size_t count = batch->ordinals.size();
+    return ScanBatch<T>{batch->ordinals, {static_cast<const T*>(batch->values), count}};
+  }
 
   BatchRange<Scan> Batches() { return {*this, 0}; }
 
-  const ScanCounters& counters() const;
+  const ScanCounters& counters() const { return impl_->counters(); }
 
  private:
-  friend class Reader;
   friend class internal::ReaderAccess;
-  explicit Scan(std::unique_ptr<internal::ValueScan> scan);
 
-  std::unique_ptr<internal::ValueScan> impl_;
+  std::unique_ptr<internal::AnyScan> impl_;
 };
 
 }  // namespace cfile

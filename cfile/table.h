@@ -31,6 +31,7 @@
 #include "cfile/statistics.h"
 #include "cfile/storage.h"
 #include "cfile/types.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/export.h"
 
 namespace cfile {
@@ -95,16 +96,27 @@ class CFILE_EXPORT TableWriter {
   // be filled in any order and must have the same length at the end. Precondition: the column
   // exists. kInvalidArgument: keys are not in ascending order.
   template <typename T, typename = IfValueType<T>>
-  absl::Status Append(size_t column, std::span<const T> values);
+  absl::Status Append(size_t column, std::span<const T> values) {
+    return AppendRows(column, &HoldsType<T>,
+                      {.values = values.data(), .count = values.size(), .validity = nullptr});
+  }
   template <typename T, typename = IfValueType<T>>
-  absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
+  absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity) {
+    CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
+    return AppendRows(
+        column, &HoldsType<T>,
+        {.values = values.data(), .count = values.size(), .validity = validity.data()});
+  }
 
   // Appends entries to a column with levels; see LevelWriter::Append. A column without levels
   // takes entries, too: its maximum repetition level is 0, and its maximum definition level is 1
   // if the column is nullable, else 0. Errors as LevelWriter::Append.
   template <typename T, typename = IfValueType<T>>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
-                            std::span<const uint16_t> definition, std::span<const T> values);
+                            std::span<const uint16_t> definition, std::span<const T> values) {
+    return AppendEntries(column, &HoldsType<T>,
+                         {.repetition = repetition, .definition = definition, .values = values});
+  }
 
   // Completes the files and publishes the part. After this call the files, their entries in their
   // folders, and table.cft are durable. Called once, as the last call.
@@ -146,6 +158,11 @@ class CFILE_EXPORT TableWriter {
   class CFILE_HIDDEN Impl;
   explicit TableWriter(std::unique_ptr<Impl> impl);
 
+  absl::Status AppendRows(size_t column, internal::HoldsFunction* holds,
+                          const internal::AnyBatch& rows);
+  absl::Status AppendEntries(size_t column, internal::HoldsFunction* holds,
+                             const internal::AnyLevelBatch& entries);
+
   std::unique_ptr<Impl> impl_;
 };
 
@@ -154,7 +171,7 @@ struct TableScanOptions;  // cfile/table_scan.h
 template <typename T>
 class TableCursor;
 template <typename T>
-class TableLevelCursor;
+using TableLevelCursor = LevelCursor<T>;
 template <typename T>
 class KeyCursor;  // cfile/key_cursor.h
 
@@ -253,7 +270,9 @@ class CFILE_EXPORT TableReader {
   // cursor of the key index can search for compound keys, but cannot seek to an ordinal other than
   // 0. kInvalidArgument: the column has levels; use TableLevelCursor.
   template <typename T>
-  absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
+  absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const {
+    return internal::Wrap<TableCursor<T>>(NewAnyCursor(column, &HoldsType<T>));
+  }
 
   // Returns a cursor that reads a column in the order of its values, at the least value. To call
   // it, include cfile/key_cursor.h. Reads the descriptions of all parts from table.cft and its
@@ -263,10 +282,13 @@ class CFILE_EXPORT TableReader {
   template <typename T>
   absl::StatusOr<KeyCursor<T>> NewKeyCursor(size_t column) const;
 
-  // Returns a cursor over all parts of a column with or without levels, at record 0. Precondition:
-  // column < schema().columns.size(). Errors as Reader::NewLevelCursor.
+  // Returns a cursor over all parts of a column with or without levels, at record 0. It reads the
+  // parts as if they were one file; a batch holds records of one part only.
+  // Precondition: column < schema().columns.size(). Errors as Reader::NewLevelCursor.
   template <typename T>
-  absl::StatusOr<TableLevelCursor<T>> NewLevelCursor(size_t column) const;
+  absl::StatusOr<LevelCursor<T>> NewLevelCursor(size_t column) const {
+    return internal::Wrap<LevelCursor<T>>(NewAnyLevelCursor(column, &HoldsType<T>));
+  }
 
   // Begins a scan for the rows that match a filter, with the values of several columns. To call
   // it, include cfile/table_scan.h. Opens no files. kInvalidArgument: there is no such column, or
@@ -297,100 +319,49 @@ class CFILE_EXPORT TableReader {
   class CFILE_HIDDEN Impl;
   explicit TableReader(std::shared_ptr<const Impl> impl);
 
+  absl::StatusOr<std::unique_ptr<internal::AnyCursor>> NewAnyCursor(
+      size_t column, internal::HoldsFunction* holds) const;
+  absl::StatusOr<std::unique_ptr<internal::KeyMerge>> NewKeyMerge(
+      size_t column, internal::HoldsFunction* holds) const;
+  absl::StatusOr<std::unique_ptr<internal::AnyLevelCursor>> NewAnyLevelCursor(
+      size_t column, internal::HoldsFunction* holds) const;
+
   std::shared_ptr<const Impl> impl_;
 };
 
 // A position in a column of a table: a Cursor that reads the parts as if they were one file.
 // Ordinals count the table's rows. Thread-compatible; keeps the table open. Needs as much memory
 // as a Cursor, because it reads one part at a time. All calls may return the errors of reading a
-// table; after an error the position is unchanged.
+// table; after an error the position is unchanged. The functions are those of Cursor, and:
+//
+// A batch holds rows of one part only. Take reads each part once. If the ordinals are in several
+// parts, it makes a second copy of the values of one part at a time.
+//
+// SeekToKey goes to the row with the smallest key that is not less than `key`; if several keys are
+// equal (-0 equals 0), to the row with the lowest ordinal. After that, Next continues by ordinal,
+// not by key. (To continue by key, use a KeyCursor.) If all parts have a value index and follow
+// each other in key order, SeekToKey searches one part. Otherwise it searches each part whose
+// bounds do not exclude the key. In a part without a value index, each call reads all blocks that
+// the statistics do not exclude. kFailedPrecondition: no part has a value index for this column.
+//
+// SeekMany opens each part once. If the parts follow each other in key order, it opens each block
+// once. In a part without a value index, each key costs as much as in SeekToKey.
+//
+// SeekToKeyRange and SeekToPrefix return kFailedPrecondition also if the rows may not be
+// consecutive, because parts overlap in key order or because a part with rows has no value index
+// for this column. (Parts that share only the key at their border do not overlap.) Then use a
+// KeyCursor (for parts that overlap) or TableReader::NewScan with a filter.
 template <typename T>
-class CFILE_EXPORT TableCursor {
-  static_assert(CheckValueType<T>());
-
+class TableCursor : public internal::TypedCursor<T, std::unique_ptr<internal::AnyCursor>> {
  public:
-  TableCursor(TableCursor&&) noexcept;
-  TableCursor& operator=(TableCursor&&) noexcept;
-  ~TableCursor();
+  // Not for users: TableReader::NewCursor makes cursors.
+  explicit TableCursor(std::unique_ptr<internal::AnyCursor> impl)
+      : internal::TypedCursor<T, std::unique_ptr<internal::AnyCursor>>(std::move(impl)) {}
 
-  // As in Cursor. A batch holds rows of one part only.
-  absl::Status SeekToOrdinal(uint64_t ordinal);
-  absl::Status SeekToRange(const OrdinalRange& range);
-  absl::StatusOr<Batch<T>> Next(size_t max_rows);
-  absl::StatusOr<Batch<T>> Previous(size_t max_rows);
-  absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
-  uint64_t ordinal() const;
-  absl::StatusOr<TableCursor> Clone() const;
-  BatchRange<TableCursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
-
-  // As in Cursor. Reads each part once. If the ordinals are in several parts, Take makes a second
-  // copy of the values of one part at a time.
-  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
-
-  // Goes to the row with the smallest key that is not less than `key`; if several keys are equal
-  // (-0 equals 0), to the row with the lowest ordinal. After that, Next continues by ordinal, not
-  // by key. (To continue by key, use a KeyCursor.)
-  //
-  // If all parts have a value index and follow each other in key order, SeekToKey searches one
-  // part. Otherwise SeekToKey searches each part whose bounds do not exclude the key. In a part
-  // without a value index, each call reads all blocks that the statistics do not exclude.
-  // kInvalidArgument: the key is NaN. kFailedPrecondition: no part has a value index for this
-  // column.
-  absl::StatusOr<KeyPosition> SeekToKey(const T& key);
-
-  // Searches for each of `keys`, which may be in any order, and writes the results to `positions`,
-  // a span of the same size. Opens each part once. If the parts follow each other in key order,
-  // opens each block once. In a part without a value index, each key costs as much as in
-  // SeekToKey. Afterwards the cursor may be at any row. Errors as SeekToKey.
-  absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions);
-
-  // Goes to the rows with low <= value < high, as SeekToRange; nullopt means no bound. Returns
-  // their ordinals. Errors as SeekToKey, and: kFailedPrecondition: the rows may not be
-  // consecutive, because parts overlap in key order or because a part with rows has no value index
-  // for this column. (Parts that share only the key at their border do not overlap.) Then use a
-  // KeyCursor (for parts that overlap) or TableReader::NewScan with a filter.
-  absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
-                                              const std::optional<T>& high);
-
-  // Goes to the rows whose values begin with `prefix`, as SeekToKeyRange. Strings and bytes only.
-  // (A template, because clang 14 compiles other members for all types.)
-  template <typename Bytes = T>
-  requires kIsBytes<Bytes> absl::StatusOr<OrdinalRange> SeekToPrefix(std::string_view prefix) {
-    return internal::SeekToPrefix(*this, prefix);
+  // As in Cursor.
+  absl::StatusOr<TableCursor> Clone() const {
+    return internal::Wrap<TableCursor>(this->impl_->Clone());
   }
-
- private:
-  friend class TableReader;
-  explicit TableCursor(std::unique_ptr<internal::TableValues> cursor);
-
-  std::unique_ptr<internal::TableValues> impl_;
-};
-
-// A position in a column of a table: a LevelCursor that reads the parts as if they were one file.
-// Records are the table's rows. Reads columns with and without levels. Thread-compatible; keeps
-// the table open. For the position after an error see LevelCursor.
-template <typename T>
-class CFILE_EXPORT TableLevelCursor {
-  static_assert(CheckValueType<T>());
-
- public:
-  TableLevelCursor(TableLevelCursor&&) noexcept;
-  TableLevelCursor& operator=(TableLevelCursor&&) noexcept;
-  ~TableLevelCursor();
-
-  // As in LevelCursor. A batch holds records of one part only.
-  absl::Status SeekToRecord(uint64_t record);
-  absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
-  uint64_t record() const;
-  BatchRange<TableLevelCursor> Batches(size_t max_records = kMaxBatchRows) {
-    return {*this, max_records};
-  }
-
- private:
-  friend class TableReader;
-  explicit TableLevelCursor(std::unique_ptr<internal::TableLevels> cursor);
-
-  std::unique_ptr<internal::TableLevels> impl_;
 };
 
 }  // namespace cfile

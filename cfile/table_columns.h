@@ -176,14 +176,25 @@ class CFILE_EXPORT ColumnsWriter {
   // `columns` or `names`. Precondition: the position exists. kInvalidArgument: the column has
   // levels; there are more values than rows of the table.
   template <typename T, typename = IfValueType<T>>
-  absl::Status Append(size_t column, std::span<const T> values);
+  absl::Status Append(size_t column, std::span<const T> values) {
+    return AppendRows(column, &HoldsType<T>,
+                      {.values = values.data(), .count = values.size(), .validity = nullptr});
+  }
   template <typename T, typename = IfValueType<T>>
-  absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
+  absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity) {
+    CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
+    return AppendRows(
+        column, &HoldsType<T>,
+        {.values = values.data(), .count = values.size(), .validity = validity.data()});
+  }
   // Appends entries to a column with levels; see LevelWriter::Append. kInvalidArgument: the column
   // has no levels; there are more records than rows of the table.
   template <typename T, typename = IfValueType<T>>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
-                            std::span<const uint16_t> definition, std::span<const T> values);
+                            std::span<const uint16_t> definition, std::span<const T> values) {
+    return AppendEntries(column, &HoldsType<T>,
+                         {.repetition = repetition, .definition = definition, .values = values});
+  }
 
   // Completes the files and publishes them. Called once, as the last call. kInvalidArgument: a
   // column has fewer rows than the table.
@@ -197,6 +208,11 @@ class CFILE_EXPORT ColumnsWriter {
  private:
   class CFILE_HIDDEN Impl;
   explicit ColumnsWriter(std::unique_ptr<Impl> impl);
+
+  absl::Status AppendRows(size_t column, internal::HoldsFunction* holds,
+                          const internal::AnyBatch& rows);
+  absl::Status AppendEntries(size_t column, internal::HoldsFunction* holds,
+                             const internal::AnyLevelBatch& entries);
 
   std::unique_ptr<Impl> impl_;
 };

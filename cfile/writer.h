@@ -14,7 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,13 +24,45 @@
 #include "cfile/io.h"
 #include "cfile/options.h"
 #include "cfile/types.h"
+#include "cfile/untyped.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/export.h"
 
 namespace cfile {
 
-namespace internal {
-class AnyWriter;
-}  // namespace internal
+// The functions that Writer and LevelWriter have in common.
+class CFILE_EXPORT WriterBase {
+ public:
+  // Adds a (key, value) pair to the footer. kInvalidArgument: the key begins with "cfile."; then
+  // nothing is added, and the writer can go on.
+  absl::Status AddMetadata(std::string_view key, std::string_view value) {
+    return impl_->AddMetadata(key, value);
+  }
+
+  // Writes the remaining data, the indexes and the footer, and makes the file durable and visible.
+  // Called once, as the last call. A file that a reader with the same limits would refuse is never
+  // published: kOutOfRange.
+  absl::Status Finish() { return impl_->Finish(); }
+
+  const ColumnType& type() const { return impl_->type(); }
+
+  // What has been written so far.
+  ColumnTotals totals() const { return impl_->totals(); }
+  size_t memory_usage_bytes() const { return impl_->memory_usage_bytes(); }
+
+ protected:
+  explicit WriterBase(std::unique_ptr<internal::AnyWriter> impl) : impl_(std::move(impl)) {}
+
+  // NewValueWriter and NewEntryWriter (cfile/core/write/any_writer.h).
+  static absl::StatusOr<std::unique_ptr<internal::AnyWriter>> NewValues(
+      absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type,
+      const WriterOptions& options, bool holds_type);
+  static absl::StatusOr<std::unique_ptr<internal::AnyWriter>> NewEntries(
+      absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type, const LevelLimits& limits,
+      const WriterOptions& options, bool holds_type);
+
+  std::unique_ptr<internal::AnyWriter> impl_;
+};
 
 // Writes values of type T; cfile/types.h says which T each ColumnType takes. Thread-compatible.
 //
@@ -51,7 +83,7 @@ class AnyWriter;
 // one exception see NewFileSink, cfile/io.h). A writer that is destroyed without Finish leaves no
 // files.
 template <typename T>
-class CFILE_EXPORT Writer {
+class Writer : public WriterBase {
   static_assert(CheckValueType<T>());
 
  public:
@@ -59,21 +91,22 @@ class CFILE_EXPORT Writer {
   // errors are those of NewFileSink, too: the file appears at `path`, and replaces an existing
   // file, when Finish succeeds.
   static absl::StatusOr<Writer> Create(const std::string& path, const ColumnType& type,
-                                       const WriterOptions& options = {});
+                                       const WriterOptions& options = {}) {
+    return Begin(NewFileSink(path), type, options);
+  }
   static absl::StatusOr<Writer> Create(std::unique_ptr<Sink> sink, const ColumnType& type,
-                                       const WriterOptions& options = {});
-  Writer(Writer&&) noexcept;
-  Writer& operator=(Writer&&) noexcept;
-  ~Writer();
+                                       const WriterOptions& options = {}) {
+    return Begin(std::move(sink), type, options);
+  }
 
   // Appends rows that all hold a value. kInvalidArgument: a fixed-length value has another length;
   // or, with a value index, a value is NaN or less than the value before it (the error names its
   // ordinal). kOutOfRange: the file would have more than 2^32 - 1 rows.
-  absl::Status Append(std::span<const T> values);
-  // Appends values in braces: Append({1, 2, 3}). This is a template so that libcfile.so does not
-  // export it: compilers give different names to exported functions with constraints.
-  template <typename V = T, typename = std::enable_if_t<!std::is_same_v<V, bool>>>
-  absl::Status Append(std::initializer_list<std::type_identity_t<V>> values) {
+  absl::Status Append(std::span<const T> values) {
+    return impl_->Append(internal::AnyBatch{.values = values.data(), .count = values.size()});
+  }
+  // Appends values in braces: Append({1, 2, 3}).
+  absl::Status Append(std::initializer_list<T> values) requires(!std::same_as<T, bool>) {
     return Append(std::span<const T>(values.begin(), values.size()));
   }
   // For bool a template, so that {pointer, size} stays a span. (A pointer converts to bool.)
@@ -86,37 +119,33 @@ class CFILE_EXPORT Writer {
   // value (Arrow's validity bitmap). values[i] is ignored if row i is null. Precondition:
   // validity.size() >= (values.size() + 7) / 8. kInvalidArgument: also if a row is null, but the
   // column is not nullable or has a value index (the error names the ordinal).
-  absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity);
+  absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity) {
+    CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
+    return Append(Batch<T>{.values = values, .validity = validity.data()});
+  }
 
   // Appends the rows of `batch`, for example of a batch that a cursor has returned. A template, so
   // that the compiler prefers a span where braces could mean either.
   template <std::same_as<Batch<T>> B = Batch<T>>
   absl::Status Append(const B& batch) {
-    return AppendBatch(batch);
+    return impl_->Append(internal::AnyBatch::Of(batch));
   }
 
-  absl::Status AppendNull();
-
-  // Adds a (key, value) pair to the footer. kInvalidArgument: the key begins with "cfile."; then
-  // nothing is added, and the writer can go on.
-  absl::Status AddMetadata(std::string_view key, std::string_view value);
-
-  // Writes the remaining data, the indexes and the footer, and makes the file durable and visible.
-  // Called once, as the last call. A file that a reader with the same limits would refuse is never
-  // published: kOutOfRange.
-  absl::Status Finish();
-
-  const ColumnType& type() const;
-
-  // What has been written so far.
-  ColumnTotals totals() const;
-  size_t memory_usage_bytes() const;
+  absl::Status AppendNull() {
+    const T value{};
+    constexpr uint8_t kNull = 0;
+    return impl_->Append(internal::AnyBatch{.values = &value, .count = 1, .validity = &kNull});
+  }
 
  private:
-  explicit Writer(std::unique_ptr<internal::AnyWriter> writer);
-  absl::Status AppendBatch(const Batch<T>& batch);
+  explicit Writer(std::unique_ptr<internal::AnyWriter> writer) : WriterBase(std::move(writer)) {}
 
-  std::unique_ptr<internal::AnyWriter> impl_;
+  static absl::StatusOr<Writer> Begin(absl::StatusOr<std::unique_ptr<Sink>> sink,
+                                      const ColumnType& type, const WriterOptions& options) {
+    auto writer = NewValues(std::move(sink), type, options, HoldsType<T>(type));
+    if (!writer.ok()) return writer.status();
+    return Writer(*std::move(writer));
+  }
 };
 
 }  // namespace cfile

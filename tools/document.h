@@ -42,6 +42,7 @@ std::string CutInLine(const std::string& text, size_t max_bytes);
 class Record {
  public:
   explicit Record(bool json) : is_json_(json), json_(Json::object()) {}
+  Record(Record&&) = default;
   virtual ~Record() = default;
 
   void Add(std::string_view name, uint64_t number) {

@@ -707,6 +707,28 @@ TEST_F(TableRepairTest, SalvagesColumns) {
   }
 }
 
+// What can be read can be written, even if it is larger than the limits of a writer by default.
+TEST_F(TableRepairTest, SalvagesLargeBlocks) {
+  const WriterOptions few_rows = {.encoding = Encoding::kPlain, .max_values_per_block = 1};
+  const WriterOptions large = {.encoding = Encoding::kPlain, .max_block_size_bytes = 64 << 20};
+  const WriterOptions options[] = {few_rows, large};
+  auto writer = TableWriter::Create(storage_, schema_, options);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(writer->Append<int64_t>(0, std::vector<int64_t>{1, 2, 3}).ok());
+  const std::string text(17 << 20, 'a');
+  ASSERT_TRUE(writer->Append<std::string_view>(1, std::vector<std::string_view>(3, text)).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const std::string numbers = Files(Names()[0] + "/0000")[0];
+  const absl::StatusOr<Reader> reader = Reader::Open(*storage_->Open(numbers));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  Damage(numbers, reader->info().header_size_bytes + 4);
+  const auto report =
+      Repair(storage_, {.salvage = true, .reader = {.blocks_up_to_file_size = true}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->parts[0].state, State::kSalvaged);
+  EXPECT_GT(report->num_rows, 0u);
+}
+
 // Repairs of tables of many types, with compound keys and nested columns.
 TEST_F(TableRepairTest, SalvagesKeysAndLevels) {
   const Schema schema = Schema::OfRecords(

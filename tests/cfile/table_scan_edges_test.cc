@@ -121,6 +121,14 @@ TEST(TableScanEdges, NoPositionalIndex) {
   ASSERT_TRUE(one.ok());
   EXPECT_EQ(one->Next()->size(), 2u);
   EXPECT_LE(reader->counters().blocks_read - before, 8u);
+  // It does so, too, if several conditions share the column.
+  const uint64_t middle = reader->counters().blocks_read;
+  EXPECT_EQ(Ordinals(NewTableScan(*reader, {.columns = {{}},
+                                            .where = And(Ge("value", 15000), Ne("value", 15001),
+                                                         Le("value", 15009))}))
+                .size(),
+            9u);
+  EXPECT_LE(reader->counters().blocks_read - middle, 8u);
   EXPECT_EQ(Ordinals(NewTableScan(*reader, {.where = Between("value", 15000, 15009)})).size(), 10u);
   EXPECT_EQ(Ordinals(NewTableScan(*reader, {.where = Ne("value", 15000)})).size(), 19999u);
   EXPECT_EQ(Ordinals(NewTableScan(*reader, {.limit = 10, .reverse = true})).size(), 10u);

@@ -140,7 +140,7 @@ absl::Status CompareFlat(EntryReader<T>& a, EntryReader<T>& b, Report report, On
   }
 }
 
-// Does the same for columns with levels.
+// Compares columns with levels, whose rows have any number of entries.
 template <typename T, typename Report, typename OnProgress>
 absl::Status CompareLevels(EntryReader<T>& a, EntryReader<T>& b, Report report,
                            OnProgress progress) {

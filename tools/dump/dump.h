@@ -131,9 +131,9 @@ absl::Status CheckOutIsNotInput(const std::string& path, const std::string& out)
 // path of one file of the table, which --column and --part choose. kInvalidArgument, with advice:
 // no column is chosen, or no part is chosen and the table does not have exactly one part.
 Action OnFile(Action action);
-// Does the same as OnFile if a part is chosen, or if the table has one part. Otherwise runs
-// `action` for the file of each part, one after another. Without --json, a line with the path of
-// the file comes before the output for each file. With --json, prints one object; its member
+// OnFile for commands that can show several files: if the table has several parts and none is
+// chosen, runs `action` for the file of each part, one after another. Without --json, a line with
+// the path of the file comes before the output for each file. With --json, prints one object; its member
 // "files" has what `action` prints for each file. Parts that are older than the column have no
 // file, so they are left out. Returns the worst exit code.
 Action OnEachFile(Action action);
@@ -143,8 +143,7 @@ inline constexpr const char* kKeyIndexName = "key index";
 
 // The index of the column `name`. kInvalidArgument, with the names of all columns: there is none.
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name);
-// Does the same as FindColumn, but "key index" stands for the file of compound keys, unless a
-// column has this name.
+// FindColumn, except that "key index" is the file of compound keys, unless a column has this name.
 absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& name);
 
 // The column to search by key: the column `name`; if `name` is empty, the only column with a value

@@ -187,8 +187,6 @@ class ArrowImporter final : public ColumnarImporter {
     }
     stream.release(&stream);
     if (!schema.ok()) return InInput(*sources_[0], schema.status());
-    if (!sorted_by_.empty()) return schema;
-    for (const size_t key : schema->key_columns) sorted_by_.push_back(schema->columns[key].name);
     return schema;
   }
 

@@ -22,6 +22,9 @@ absl::StatusOr<ImportResult> ColumnarImporter::Run() {
 absl::Status ColumnarImporter::MakeSchema() {
   sorted_by_ = options_.sorted_by;
   CFILE_ASSIGN_OR_RETURN(Schema schema, ReadSchema());
+  if (sorted_by_.empty()) {
+    for (const size_t key : schema.key_columns) sorted_by_.push_back(schema.columns[key].name);
+  }
   CFILE_ASSIGN_OR_RETURN(schema_, ApplyOptions(options_, std::move(schema)));
   return absl::OkStatus();
 }

@@ -27,7 +27,7 @@ class ColumnarImporter {
   ColumnarImporter(const ImportOptions& options, Progress& progress)
       : options_(options), progress_(progress) {}
 
-  // May set sorted_by_ if the user has chosen no order.
+  // The key columns of the result are the order of the table if the user has chosen none.
   virtual absl::StatusOr<Schema> ReadSchema() = 0;
   virtual absl::StatusOr<TableWriter> NewWriter() const = 0;
   // Write all rows of the input, in its order, to the table or to a temporary table. WriteCopy need

@@ -23,12 +23,6 @@ namespace cfile::internal {
 absl::StatusOr<BlockDecoding> PrepareToRead(
     FileReader& file, encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder);
 
-// The parameter `make_decoder` of PrepareToRead for the C++ type T.
-template <typename T>
-encodings::DecoderMaker* DecoderMakerFor(const FileReader& file) {
-  return HoldsType<T>(file.info().type) ? &encodings::MakeDecoderOf<T> : nullptr;
-}
-
 // Errors as Cursor (cfile/reader.h). Thread-compatible. A call that fails leaves the position
 // unchanged.
 class FileCursor : protected BlockWalk {

@@ -14,8 +14,6 @@ using internal::FileReader;
 internal::LevelFileCursor::LevelFileCursor(std::shared_ptr<FileReader> file, BlockDecoding decoding)
     : FileCursor(file, block_), block_(file->info().type, std::move(decoding)) {}
 
-internal::LevelFileCursor::~LevelFileCursor() = default;
-
 absl::StatusOr<internal::AnyLevelBatch> internal::LevelFileCursor::Next(size_t max_records) {
   uint64_t first_record = 0;
   CFILE_ASSIGN_OR_RETURN(const bool more, GoToNextRow(first_record));
@@ -35,48 +33,9 @@ absl::StatusOr<std::unique_ptr<internal::LevelFileCursor>> internal::NewLevelFil
   return std::make_unique<LevelFileCursor>(file, std::move(decoding));
 }
 
-template <typename T>
-absl::StatusOr<LevelCursor<T>> Reader::NewLevelCursor() const {
-  CFILE_ASSIGN_OR_RETURN(auto cursor,
-                         internal::NewLevelFileCursor(file_, internal::DecoderMakerFor<T>(*file_)));
-  return LevelCursor<T>(std::move(cursor));
+absl::StatusOr<std::unique_ptr<internal::AnyLevelCursor>> Reader::NewAnyLevelCursor(
+    encodings::DecoderMaker* make_decoder) const {
+  return internal::NewLevelFileCursor(file_, make_decoder);
 }
-
-template <typename T>
-LevelCursor<T>::LevelCursor(std::unique_ptr<internal::LevelFileCursor> cursor)
-    : impl_(std::move(cursor)) {}
-template <typename T>
-LevelCursor<T>::LevelCursor(LevelCursor&&) noexcept = default;
-template <typename T>
-LevelCursor<T>& LevelCursor<T>::operator=(LevelCursor&&) noexcept = default;
-template <typename T>
-LevelCursor<T>::~LevelCursor() = default;
-template <typename T>
-const LevelLimits& LevelCursor<T>::limits() const {
-  return impl_->file().info().levels;
-}
-template <typename T>
-uint64_t LevelCursor<T>::num_records() const {
-  return impl_->file().info().num_rows;
-}
-template <typename T>
-absl::Status LevelCursor<T>::SeekToRecord(uint64_t record) {
-  return impl_->SeekToOrdinal(record);
-}
-template <typename T>
-absl::StatusOr<LevelBatch<T>> LevelCursor<T>::Next(size_t max_records) {
-  CFILE_ASSIGN_OR_RETURN(const internal::AnyLevelBatch batch, impl_->Next(max_records));
-  return batch.As<T>();
-}
-template <typename T>
-uint64_t LevelCursor<T>::record() const {
-  return impl_->ordinal();
-}
-
-#define CFILE_INSTANTIATE(T)     \
-  template class LevelCursor<T>; \
-  template absl::StatusOr<LevelCursor<T>> Reader::NewLevelCursor<T>() const;
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile

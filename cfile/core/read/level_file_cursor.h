@@ -9,16 +9,20 @@
 #include "cfile/batch.h"
 #include "cfile/core/read/file_cursor.h"
 #include "cfile/core/read/level_block_cursor.h"
+#include "cfile/untyped.h"
 
 namespace cfile::internal {
 
-// The functions and errors are those of LevelCursor. Thread-compatible.
-class LevelFileCursor final : public FileCursor {
+// Thread-compatible. Errors: those of LevelCursor.
+class LevelFileCursor final : public FileCursor, public AnyLevelCursor {
  public:
   LevelFileCursor(std::shared_ptr<FileReader> file, BlockDecoding decoding);
-  [[gnu::noinline]] ~LevelFileCursor();  // not in the destructor of each LevelCursor
 
-  absl::StatusOr<AnyLevelBatch> Next(size_t max_records);
+  const LevelLimits& limits() const override { return file().info().levels; }
+  uint64_t num_records() const override { return num_rows(); }
+  absl::Status SeekToOrdinal(uint64_t record) override { return FileCursor::SeekToOrdinal(record); }
+  absl::StatusOr<AnyLevelBatch> Next(size_t max_records) override;
+  uint64_t ordinal() const override { return FileCursor::ordinal(); }
 
  private:
   LevelBlockCursor block_;

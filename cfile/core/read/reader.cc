@@ -19,70 +19,49 @@ namespace cfile {
 using internal::FileReader;
 using internal::IndexWalk;
 
-const std::shared_ptr<FileReader>& internal::ReaderAccess::FileOf(const ValueCursor& cursor) {
-  return cursor.shared_file();
+const std::shared_ptr<FileReader>& internal::ReaderAccess::FileOf(const UntypedCursor& cursor) {
+  return cursor.impl_->shared_file();
 }
-OrdinalRange internal::ReaderAccess::RestOf(const ValueCursor& cursor) {
-  return {std::min(cursor.ordinal(), cursor.range_end()), cursor.range_end()};
+OrdinalRange internal::ReaderAccess::RestOf(const UntypedCursor& cursor) {
+  const uint64_t end = cursor.impl_->range_end();
+  return {std::min(cursor.ordinal(), end), end};
 }
 
-template <typename T>
-Cursor<T>::Cursor(std::unique_ptr<internal::ValueCursor> cursor) : impl_(std::move(cursor)) {}
-template <typename T>
-Cursor<T>::Cursor(Cursor&&) noexcept = default;
-template <typename T>
-Cursor<T>& Cursor<T>::operator=(Cursor&&) noexcept = default;
-template <typename T>
-Cursor<T>::~Cursor() = default;
-template <typename T>
-absl::Status Cursor<T>::SeekToOrdinal(uint64_t ordinal) {
+UntypedCursor::UntypedCursor(std::unique_ptr<internal::ValueCursor> impl)
+    : impl_(std::move(impl)) {}
+UntypedCursor::UntypedCursor(UntypedCursor&&) noexcept = default;
+UntypedCursor& UntypedCursor::operator=(UntypedCursor&&) noexcept = default;
+UntypedCursor::~UntypedCursor() = default;
+absl::Status UntypedCursor::SeekToOrdinal(uint64_t ordinal) {
   return impl_->SeekToOrdinal(ordinal);
 }
-template <typename T>
-absl::StatusOr<KeyPosition> Cursor<T>::SeekToKey(const T& key) {
-  const T copy = key;  // `key` may lie in the last batch, whose memory the search uses
-  return impl_->SeekToKey(&copy);
+absl::StatusOr<KeyPosition> UntypedCursor::SeekToKey(const void* key) {
+  return impl_->SeekToKey(key);
 }
-template <typename T>
-absl::Status Cursor<T>::SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
+absl::Status UntypedCursor::SeekMany(encodings::ValueSpan keys, std::span<KeyPosition> positions) {
   return impl_->SeekMany(keys, positions);
 }
-template <typename T>
-absl::Status Cursor<T>::SeekToRange(const OrdinalRange& range) {
+absl::Status UntypedCursor::SeekToRange(const OrdinalRange& range) {
   return impl_->SeekToRange(range);
 }
-template <typename T>
-absl::StatusOr<OrdinalRange> Cursor<T>::SeekToKeyRange(const std::optional<T>& low,
-                                                       const std::optional<T>& high) {
-  return impl_->SeekToKeyRange(low ? &*low : nullptr, high ? &*high : nullptr);
+absl::StatusOr<OrdinalRange> UntypedCursor::SeekToKeyRange(const void* low, const void* high) {
+  return impl_->SeekToKeyRange(low, high);
 }
-template <typename T>
-absl::StatusOr<Batch<T>> Cursor<T>::Next(size_t max_rows) {
-  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Next(max_rows));
-  return batch.As<T>();
+absl::StatusOr<internal::AnyBatch> UntypedCursor::Next(size_t max_rows) {
+  return impl_->Next(max_rows);
 }
-template <typename T>
-absl::StatusOr<Batch<T>> Cursor<T>::Previous(size_t max_rows) {
-  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Previous(max_rows));
-  return batch.As<T>();
+absl::StatusOr<internal::AnyBatch> UntypedCursor::Previous(size_t max_rows) {
+  return impl_->Previous(max_rows);
 }
-template <typename T>
-absl::StatusOr<std::optional<T>> Cursor<T>::Get(uint64_t ordinal) {
-  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Get(ordinal));
-  return batch.IsValid(0) ? std::optional<T>(*static_cast<const T*>(batch.values)) : std::nullopt;
+absl::StatusOr<internal::AnyBatch> UntypedCursor::Get(uint64_t ordinal) {
+  return impl_->Get(ordinal);
 }
-template <typename T>
-absl::Status Cursor<T>::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
-  return impl_->Take(ordinals, out.untyped());
+absl::Status UntypedCursor::Take(std::span<const uint64_t> ordinals, internal::OwnedValues& out) {
+  return impl_->Take(ordinals, out);
 }
-template <typename T>
-uint64_t Cursor<T>::ordinal() const {
-  return impl_->ordinal();
-}
-template <typename T>
-absl::StatusOr<Cursor<T>> Cursor<T>::Clone() const {
-  CFILE_ASSIGN_OR_RETURN(auto clone, impl_->Clone());
-  return Cursor(std::move(clone));
+uint64_t UntypedCursor::ordinal() const { return impl_->ordinal(); }
+absl::StatusOr<UntypedCursor> UntypedCursor::Clone() const {
+  return internal::Wrap<UntypedCursor>(impl_->Clone());
 }
 
 Reader::Reader(std::shared_ptr<FileReader> file) : file_(std::move(file)) {}
@@ -135,54 +114,21 @@ absl::StatusOr<std::unique_ptr<internal::ValueCursor>> internal::NewValueCursor(
   return std::make_unique<ValueCursor>(file, std::move(decoding));
 }
 
-template <typename T>
-absl::StatusOr<Cursor<T>> Reader::NewCursor() const {
-  CFILE_ASSIGN_OR_RETURN(auto cursor,
-                         internal::NewValueCursor(file_, internal::DecoderMakerFor<T>(*file_)));
-  return Cursor<T>(std::move(cursor));
+absl::StatusOr<UntypedCursor> Reader::NewUntypedCursor(
+    encodings::DecoderMaker* make_decoder) const {
+  return internal::Wrap<UntypedCursor>(internal::NewValueCursor(file_, make_decoder));
 }
 
-template <typename T, typename>
-absl::StatusOr<std::optional<Owned<T>>> Reader::Get(uint64_t ordinal) const {
-  CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, NewCursor<T>());
-  CFILE_ASSIGN_OR_RETURN(const std::optional<T> value, cursor.Get(ordinal));
-  return value ? std::optional<Owned<T>>(*value) : std::nullopt;
-}
-
-template <typename T, typename>
-absl::Status Reader::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) const {
-  CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, NewCursor<T>());
-  return cursor.Take(ordinals, out);
-}
-
-static absl::Status ReadRows(internal::ValueCursor& cursor, const OrdinalRange& range,
-                             internal::OwnedValues& rows) {
-  const uint64_t end = std::min(range.end, cursor.file().info().num_rows);
-  const uint64_t begin = std::min(range.begin, end);
-  CFILE_RETURN_IF_ERROR(cursor.SeekToRange({.begin = begin, .end = end}));
+absl::Status Reader::ReadRows(encodings::DecoderMaker* make_decoder, const OrdinalRange& range,
+                              internal::OwnedValues& rows) const {
+  CFILE_ASSIGN_OR_RETURN(const auto cursor, internal::NewValueCursor(file_, make_decoder));
+  const uint64_t end = std::min(range.end, num_rows());
+  CFILE_RETURN_IF_ERROR(cursor->SeekToRange({.begin = std::min(range.begin, end), .end = end}));
   while (true) {
-    CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, cursor.Next(kMaxBatchRows));
+    CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, cursor->Next(kMaxBatchRows));
     if (batch.empty()) return absl::OkStatus();
     rows.Append(batch);
   }
 }
-
-template <typename T, typename>
-absl::StatusOr<OwnedBatch<T>> Reader::Read(const OrdinalRange& range) const {
-  CFILE_ASSIGN_OR_RETURN(auto cursor,
-                         internal::NewValueCursor(file_, internal::DecoderMakerFor<T>(*file_)));
-  OwnedBatch<T> rows;
-  CFILE_RETURN_IF_ERROR(ReadRows(*cursor, range, rows.untyped()));
-  return rows;
-}
-
-#define CFILE_INSTANTIATE(T)                                                              \
-  template class Cursor<T>;                                                               \
-  template absl::StatusOr<Cursor<T>> Reader::NewCursor<T>() const;                        \
-  template absl::StatusOr<std::optional<Owned<T>>> Reader::Get<T>(uint64_t) const;        \
-  template absl::Status Reader::Take<T>(std::span<const uint64_t>, OwnedBatch<T>&) const; \
-  template absl::StatusOr<OwnedBatch<T>> Reader::Read<T>(const OrdinalRange&) const;
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile

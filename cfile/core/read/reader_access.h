@@ -9,8 +9,7 @@
 
 namespace cfile::internal {
 
-class ValueCursor;
-class ValueScan;
+class AnyScan;
 
 class ReaderAccess {
  public:
@@ -20,7 +19,7 @@ class ReaderAccess {
   // Returns the file of a cursor or of a scan.
   template <typename T>
   static const std::shared_ptr<FileReader>& File(const Cursor<T>& cursor) {
-    return FileOf(*cursor.impl_);
+    return FileOf(cursor.impl_);
   }
   template <typename T>
   static const std::shared_ptr<FileReader>& File(const Scan<T>& scan) {
@@ -29,7 +28,7 @@ class ReaderAccess {
   // Returns the rows from the cursor's position to the end of the cursor's range.
   template <typename T>
   static OrdinalRange RestOf(const Cursor<T>& cursor) {
-    return RestOf(*cursor.impl_);
+    return RestOf(cursor.impl_);
   }
   // Returns whether the rows that the scan finds are nulls.
   template <typename T>
@@ -38,10 +37,10 @@ class ReaderAccess {
   }
 
  private:
-  static const std::shared_ptr<FileReader>& FileOf(const ValueCursor& cursor);
-  static const std::shared_ptr<FileReader>& FileOf(const ValueScan& scan);
-  static OrdinalRange RestOf(const ValueCursor& cursor);
-  static bool FindsNulls(const ValueScan& scan);
+  static const std::shared_ptr<FileReader>& FileOf(const UntypedCursor& cursor);
+  static const std::shared_ptr<FileReader>& FileOf(const AnyScan& scan);
+  static OrdinalRange RestOf(const UntypedCursor& cursor);
+  static bool FindsNulls(const AnyScan& scan);
 };
 
 }  // namespace cfile::internal

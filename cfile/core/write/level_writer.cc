@@ -325,8 +325,9 @@ class EntryWriter final : public internal::ColumnPipeline {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<internal::AnyWriter>> internal::NewEntryWriter(
-    std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
+    absl::StatusOr<std::unique_ptr<Sink>> opened, const ColumnType& type, const LevelLimits& limits,
     const WriterOptions& user_options, bool holds_type) {
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, std::move(opened));
   WriterOptions options = user_options;
   options.nullable = limits.max_definition > (limits.kudu_array ? 2 : 0);
   CFILE_RETURN_IF_ERROR(Named(CheckLimits(limits, options), sink->name()));
@@ -338,70 +339,10 @@ absl::StatusOr<std::unique_ptr<internal::AnyWriter>> internal::NewEntryWriter(
   return writer;
 }
 
-template <typename T>
-LevelWriter<T>::LevelWriter(std::unique_ptr<internal::AnyWriter> writer, const LevelLimits& limits)
-    : impl_(std::move(writer)), limits_(limits) {}
-
-template <typename T>
-LevelWriter<T>::LevelWriter(LevelWriter&&) noexcept = default;
-template <typename T>
-LevelWriter<T>& LevelWriter<T>::operator=(LevelWriter&&) noexcept = default;
-template <typename T>
-LevelWriter<T>::~LevelWriter() = default;
-
-template <typename T>
-absl::StatusOr<LevelWriter<T>> LevelWriter<T>::Create(const std::string& path,
-                                                      const ColumnType& type,
-                                                      const LevelLimits& limits,
-                                                      const WriterOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, NewFileSink(path));
-  return Create(std::move(sink), type, limits, options);
+absl::StatusOr<std::unique_ptr<internal::AnyWriter>> WriterBase::NewEntries(
+    absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type, const LevelLimits& limits,
+    const WriterOptions& options, bool holds_type) {
+  return internal::NewEntryWriter(std::move(sink), type, limits, options, holds_type);
 }
-
-template <typename T>
-absl::StatusOr<LevelWriter<T>> LevelWriter<T>::Create(std::unique_ptr<Sink> sink,
-                                                      const ColumnType& type,
-                                                      const LevelLimits& limits,
-                                                      const WriterOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(auto writer, internal::NewEntryWriter(std::move(sink), type, limits,
-                                                               options, HoldsType<T>(type)));
-  return LevelWriter(std::move(writer), limits);
-}
-
-template <typename T>
-absl::Status LevelWriter<T>::Append(std::span<const uint16_t> repetition,
-                                    std::span<const uint16_t> definition,
-                                    std::span<const T> values) {
-  return impl_->Append(internal::AnyLevelBatch{
-      .repetition = repetition, .definition = definition, .values = values});
-}
-template <typename T>
-absl::Status LevelWriter<T>::AddMetadata(std::string_view key, std::string_view value) {
-  return impl_->AddMetadata(key, value);
-}
-template <typename T>
-absl::Status LevelWriter<T>::Finish() {
-  return impl_->Finish();
-}
-template <typename T>
-const ColumnType& LevelWriter<T>::type() const {
-  return impl_->type();
-}
-template <typename T>
-const LevelLimits& LevelWriter<T>::limits() const {
-  return limits_;
-}
-template <typename T>
-ColumnTotals LevelWriter<T>::totals() const {
-  return impl_->totals();
-}
-template <typename T>
-size_t LevelWriter<T>::memory_usage_bytes() const {
-  return impl_->memory_usage_bytes();
-}
-
-#define CFILE_INSTANTIATE(T) template class LevelWriter<T>;
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile

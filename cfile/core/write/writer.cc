@@ -390,8 +390,9 @@ class ValueWriter final : public internal::ColumnPipeline {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<internal::AnyWriter>> internal::NewValueWriter(
-    std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& user_options,
-    bool holds_type) {
+    absl::StatusOr<std::unique_ptr<Sink>> opened, const ColumnType& type,
+    const WriterOptions& user_options, bool holds_type) {
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, std::move(opened));
   WriterOptions options = user_options;
   CFILE_RETURN_IF_ERROR(PrepareToWrite(sink->name(), type, holds_type, options));
   CFILE_ASSIGN_OR_RETURN(auto encoder, NewEncoder(type, options, /*whole_records=*/false));
@@ -400,73 +401,10 @@ absl::StatusOr<std::unique_ptr<internal::AnyWriter>> internal::NewValueWriter(
   return writer;
 }
 
-template <typename T>
-Writer<T>::Writer(std::unique_ptr<internal::AnyWriter> writer) : impl_(std::move(writer)) {}
-
-template <typename T>
-Writer<T>::Writer(Writer&&) noexcept = default;
-template <typename T>
-Writer<T>& Writer<T>::operator=(Writer&&) noexcept = default;
-template <typename T>
-Writer<T>::~Writer() = default;
-
-template <typename T>
-absl::StatusOr<Writer<T>> Writer<T>::Create(const std::string& path, const ColumnType& type,
-                                            const WriterOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, NewFileSink(path));
-  return Create(std::move(sink), type, options);
+absl::StatusOr<std::unique_ptr<internal::AnyWriter>> WriterBase::NewValues(
+    absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type,
+    const WriterOptions& options, bool holds_type) {
+  return internal::NewValueWriter(std::move(sink), type, options, holds_type);
 }
-
-template <typename T>
-absl::StatusOr<Writer<T>> Writer<T>::Create(std::unique_ptr<Sink> sink, const ColumnType& type,
-                                            const WriterOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(
-      auto writer, internal::NewValueWriter(std::move(sink), type, options, HoldsType<T>(type)));
-  return Writer(std::move(writer));
-}
-
-template <typename T>
-absl::Status Writer<T>::Append(std::span<const T> values) {
-  return impl_->Append(internal::AnyBatch{.values = values.data(), .count = values.size()});
-}
-template <typename T>
-absl::Status Writer<T>::Append(std::span<const T> values, std::span<const uint8_t> validity) {
-  CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
-  return AppendBatch({.values = values, .validity = validity.data()});
-}
-template <typename T>
-absl::Status Writer<T>::AppendBatch(const Batch<T>& batch) {
-  return impl_->Append(internal::AnyBatch::Of(batch));
-}
-template <typename T>
-absl::Status Writer<T>::AppendNull() {
-  const T value{};
-  constexpr uint8_t kNull = 0;
-  return AppendBatch({.values = {&value, 1}, .validity = &kNull});
-}
-template <typename T>
-absl::Status Writer<T>::AddMetadata(std::string_view key, std::string_view value) {
-  return impl_->AddMetadata(key, value);
-}
-template <typename T>
-absl::Status Writer<T>::Finish() {
-  return impl_->Finish();
-}
-template <typename T>
-const ColumnType& Writer<T>::type() const {
-  return impl_->type();
-}
-template <typename T>
-ColumnTotals Writer<T>::totals() const {
-  return impl_->totals();
-}
-template <typename T>
-size_t Writer<T>::memory_usage_bytes() const {
-  return impl_->memory_usage_bytes();
-}
-
-#define CFILE_INSTANTIATE(T) template class Writer<T>;
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile

@@ -1,5 +1,7 @@
 #include "cfile/parts/c/cursor.h"
 
+#include <cstddef>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -18,6 +20,36 @@ absl::Status ReportPosition(const absl::StatusOr<KeyPosition>& position, uint64_
   if (ordinal != nullptr) *ordinal = position->ordinal;
   if (exact != nullptr) *exact = position->exact;
   return absl::OkStatus();
+}
+
+absl::Status ReportBatch(cfile_cursor& cursor, const absl::StatusOr<AnyBatch>& rows,
+                         cfile_batch& batch) {
+  if (rows.ok()) batch = BatchOf(cursor.type.physical(), *rows, cursor.copies);
+  return rows.status();
+}
+
+// A key of the column's C++ type.
+class Key {
+ public:
+  // Call it first.
+  absl::Status Set(const ColumnType& type, const cfile_value& value) {
+    return VisitType(type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
+      CFILE_ASSIGN_OR_RETURN(const T key, ValueOf<T>(type, value));
+      static_assert(sizeof(T) <= sizeof(bytes_));
+      ::new (bytes_) T(key);
+      return absl::OkStatus();
+    });
+  }
+  const void* get() const { return bytes_; }
+
+ private:
+  alignas(int128_t) std::byte bytes_[sizeof(int128_t)];
+};
+
+absl::StatusOr<KeyPosition> Seek(cfile_cursor& cursor, const cfile_value& value) {
+  Key key;
+  CFILE_RETURN_IF_ERROR(key.Set(cursor.type, value));
+  return cursor.cursor->SeekToKey(key.get());
 }
 
 absl::Status AddToKey(const KeyColumn& column, const cfile_value& value, CompoundKey& key) {
@@ -41,10 +73,8 @@ using namespace cfile::internal;  // NOLINT(google-build-using-namespace)
 cfile_code cfile_cursor_clone(const cfile_cursor* cursor, cfile_cursor** clone) {
   return Call({cursor, clone}, [&]() -> absl::Status {
     if (cursor->broken) return absl::FailedPreconditionError("the cursor can only be freed");
-    auto result = std::make_unique<cfile_cursor>();
-    CFILE_ASSIGN_OR_RETURN(result->cursor, cursor->cursor->Clone());
-    result->key_columns = cursor->key_columns;
-    *clone = result.release();
+    CFILE_ASSIGN_OR_RETURN(auto copy, cursor->cursor->Clone());
+    *clone = new cfile_cursor{std::move(copy), cursor->type, cursor->key_columns};
     return absl::OkStatus();
   });
 }
@@ -54,14 +84,14 @@ void cfile_cursor_free(cfile_cursor* cursor) { delete cursor; }
 cfile_code cfile_cursor_next(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch) {
   return CallOn(cursor, {batch}, [&]() -> absl::Status {
     if (max_rows == 0) return absl::InvalidArgumentError("max_rows is 0");
-    return cursor->cursor->Next(max_rows, *batch);
+    return ReportBatch(*cursor, cursor->cursor->Next(max_rows), *batch);
   });
 }
 
 cfile_code cfile_cursor_previous(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch) {
   return CallOn(cursor, {batch}, [&]() -> absl::Status {
     if (max_rows == 0) return absl::InvalidArgumentError("max_rows is 0");
-    return cursor->cursor->Previous(max_rows, *batch);
+    return ReportBatch(*cursor, cursor->cursor->Previous(max_rows), *batch);
   });
 }
 
@@ -83,15 +113,19 @@ cfile_code cfile_cursor_seek_range(cfile_cursor* cursor, uint64_t begin, uint64_
 
 cfile_code cfile_cursor_seek_key(cfile_cursor* cursor, const cfile_value* key, uint64_t* ordinal,
                                  int32_t* exact) {
-  return CallOn(cursor, {key},
-                [&] { return ReportPosition(cursor->cursor->SeekToKey(*key), ordinal, exact); });
+  return CallOn(cursor, {key}, [&] { return ReportPosition(Seek(*cursor, *key), ordinal, exact); });
 }
 
 cfile_code cfile_cursor_seek_key_range(cfile_cursor* cursor, const cfile_value* low,
                                        const cfile_value* high, uint64_t* begin, uint64_t* end) {
   return CallOn(cursor, {}, [&]() -> absl::Status {
-    CFILE_ASSIGN_OR_RETURN(const cfile::OrdinalRange range,
-                           cursor->cursor->SeekToKeyRange(low, high));
+    Key bounds[2];
+    if (low != nullptr) CFILE_RETURN_IF_ERROR(bounds[0].Set(cursor->type, *low));
+    if (high != nullptr) CFILE_RETURN_IF_ERROR(bounds[1].Set(cursor->type, *high));
+    CFILE_ASSIGN_OR_RETURN(
+        const cfile::OrdinalRange range,
+        cursor->cursor->SeekToKeyRange(low == nullptr ? nullptr : bounds[0].get(),
+                                       high == nullptr ? nullptr : bounds[1].get()));
     if (begin != nullptr) *begin = range.begin;
     if (end != nullptr) *end = range.end;
     return absl::OkStatus();
@@ -111,13 +145,14 @@ cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_valu
     for (size_t i = 0; i < num_values; ++i)
       CFILE_RETURN_IF_ERROR(AddToKey(columns[i], values[i], key));
     const cfile_value bytes = cfile_value_bytes(key.bytes().data(), key.bytes().size());
-    return ReportPosition(cursor->cursor->SeekToKey(bytes), ordinal, exact);
+    return ReportPosition(Seek(*cursor, bytes), ordinal, exact);
   });
 }
 
 cfile_code cfile_cursor_take(cfile_cursor* cursor, const uint64_t* ordinals, size_t num_ordinals,
                              cfile_batch* batch) {
-  return CallOn(cursor, {ArrayOf(ordinals, num_ordinals), batch}, [&] {
-    return cursor->cursor->Take({ordinals, num_ordinals}, *batch);
+  return CallOn(cursor, {ArrayOf(ordinals, num_ordinals), batch}, [&]() -> absl::Status {
+    CFILE_RETURN_IF_ERROR(cursor->cursor->Take({ordinals, num_ordinals}, cursor->taken));
+    return ReportBatch(*cursor, cursor->taken.batch(), *batch);
   });
 }

@@ -9,9 +9,9 @@
 
 #include "cfile/io.h"
 #include "cfile/parts/c/call.h"
+#include "cfile/parts/c/cursor.h"
 #include "cfile/parts/c/io.h"
 #include "cfile/parts/c/options.h"
-#include "cfile/parts/c/typed_cursor.h"
 #include "cfile/types.h"
 #include "encodings/core/status.h"
 
@@ -28,13 +28,43 @@ absl::Status MakeFile(absl::StatusOr<Reader> reader, cfile_file** file) {
   return absl::OkStatus();
 }
 
+// A cursor of a file, as AnyCursor is one of a table.
+class CursorOfFile final : public AnyCursor {
+ public:
+  explicit CursorOfFile(UntypedCursor cursor) : cursor_(std::move(cursor)) {}
+  absl::Status SeekToOrdinal(uint64_t ordinal) override { return cursor_.SeekToOrdinal(ordinal); }
+  absl::StatusOr<KeyPosition> SeekToKey(const void* key) override { return cursor_.SeekToKey(key); }
+  absl::Status SeekMany(encodings::ValueSpan keys, std::span<KeyPosition> positions) override {
+    return cursor_.SeekMany(keys, positions);
+  }
+  absl::Status SeekToRange(const OrdinalRange& range) override {
+    return cursor_.SeekToRange(range);
+  }
+  absl::StatusOr<OrdinalRange> SeekToKeyRange(const void* low, const void* high) override {
+    return cursor_.SeekToKeyRange(low, high);
+  }
+  absl::StatusOr<AnyBatch> Next(size_t max_rows) override { return cursor_.Next(max_rows); }
+  absl::StatusOr<AnyBatch> Previous(size_t max_rows) override { return cursor_.Previous(max_rows); }
+  absl::StatusOr<AnyBatch> Get(uint64_t ordinal) override { return cursor_.Get(ordinal); }
+  absl::Status Take(std::span<const uint64_t> ordinals, OwnedValues& out) override {
+    return cursor_.Take(ordinals, out);
+  }
+  uint64_t ordinal() const override { return cursor_.ordinal(); }
+  absl::StatusOr<std::unique_ptr<AnyCursor>> Clone() const override {
+    CFILE_ASSIGN_OR_RETURN(UntypedCursor clone, cursor_.Clone());
+    return std::make_unique<CursorOfFile>(std::move(clone));
+  }
+
+ private:
+  UntypedCursor cursor_;
+};
+
 absl::StatusOr<std::unique_ptr<cfile_cursor>> NewCursor(const Reader& reader) {
   using Result = absl::StatusOr<std::unique_ptr<cfile_cursor>>;
   return VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) -> Result {
-    CFILE_ASSIGN_OR_RETURN(auto cursor, reader.NewCursor<T>());
-    auto result = std::make_unique<cfile_cursor>();
-    result->cursor = std::make_unique<TypedCursor<T, Cursor<T>>>(std::move(cursor), reader.type());
-    return result;
+    CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, reader.NewCursor<T>());
+    return std::unique_ptr<cfile_cursor>(new cfile_cursor{
+        std::make_unique<CursorOfFile>(std::move(cursor).untyped()), reader.type()});
   });
 }
 

@@ -186,7 +186,7 @@ cfile_code cfile_scan_column(cfile_scan* scan, size_t column, cfile_batch* batch
           absl::StrCat("column ", column, " has levels, which cfile_scan_column cannot return"));
     }
     *batch = cfile::VisitType(values.type, [&]<typename T>(std::type_identity<T>) {
-      return BatchOf<T>(values.type, scan->batch.column<T>(column), values.copies);
+      return BatchOf(values.type, AnyBatch::Of(scan->batch.column<T>(column)), values.copies);
     });
     return absl::OkStatus();
   });

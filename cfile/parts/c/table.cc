@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include "cfile/parts/c/call.h"
+#include "cfile/parts/c/cursor.h"
 #include "cfile/parts/c/options.h"
 #include "cfile/parts/c/scan.h"
-#include "cfile/parts/c/typed_cursor.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_scan.h"
 #include "cfile/types.h"
@@ -23,9 +23,9 @@ absl::StatusOr<std::unique_ptr<cfile_cursor>> NewCursor(const TableReader& table
   const bool is_key_index = column == schema.key_index();
   const ColumnType type = is_key_index ? ColumnType::Binary() : schema.columns[column].type;
   return VisitType(type, [&]<typename T>(std::type_identity<T>) -> Result {
-    CFILE_ASSIGN_OR_RETURN(auto cursor, table.NewCursor<T>(column));
-    auto result = std::make_unique<cfile_cursor>();
-    result->cursor = std::make_unique<TypedCursor<T, TableCursor<T>>>(std::move(cursor), type);
+    CFILE_ASSIGN_OR_RETURN(TableCursor<T> cursor, table.NewCursor<T>(column));
+    auto result =
+        std::unique_ptr<cfile_cursor>(new cfile_cursor{std::move(cursor).untyped(), type});
     if (is_key_index) result->key_columns = schema.key_types();
     return result;
   });

@@ -110,6 +110,23 @@ absl::StatusOr<T> ValueOf(const ColumnType& type, const cfile_value& value) {
       absl::StrCat("the key is not a value of the column's type ", type.ToString()));
 }
 
+cfile_batch BatchOf(PhysicalType type, const AnyBatch& batch, Copies<cfile_bytes>& copies) {
+  const void* values = batch.values;
+  if (encodings::LaneOf(type) == encodings::Lane::kBytes && !ViewsAreBytes()) {
+    cfile_bytes* copy = copies.Make(batch.size());
+    values = copy;
+    for (std::string_view value : batch.As<std::string_view>().values)
+      *copy++ = {value.size(), value.data()};
+  }
+  return {.type = static_cast<int32_t>(type),
+          .reserved = 0,
+          .size = batch.size(),
+          .values = values,
+          .validity = batch.validity,
+          .null_count = batch.null_count,
+          .first_ordinal = batch.first_ordinal};
+}
+
 #define CFILE_INSTANTIATE(T) \
   template absl::StatusOr<T> ValueOf(const ColumnType& type, const cfile_value& value);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)

@@ -84,23 +84,6 @@ std::span<const T> SpanOf(const void* values, size_t size, Copies<T>& copies) {
 }
 
 // Returns a batch for C. The result points to the values of `batch` or to `copies`.
-template <ValueType T>
-cfile_batch BatchOf(PhysicalType type, const Batch<T>& batch, Copies<cfile_bytes>& copies) {
-  const void* values = batch.values.data();
-  if constexpr (kIsBytes<T>) {
-    if (!ViewsAreBytes()) {
-      cfile_bytes* copy = copies.Make(batch.size());
-      values = copy;
-      for (std::string_view value : batch.values) *copy++ = {value.size(), value.data()};
-    }
-  }
-  return {.type = static_cast<int32_t>(type),
-          .reserved = 0,
-          .size = batch.size(),
-          .values = values,
-          .validity = batch.validity,
-          .null_count = batch.null_count,
-          .first_ordinal = batch.first_ordinal};
-}
+cfile_batch BatchOf(PhysicalType type, const AnyBatch& batch, Copies<cfile_bytes>& copies);
 
 }  // namespace cfile::internal

@@ -40,7 +40,7 @@ absl::Status AppendSpan(const void* values, const uint8_t* validity, size_t num_
 }
 
 template <typename T>
-class FileWriterOf final : public AnyWriter {
+class FileWriterOf final : public CWriter {
  public:
   FileWriterOf(Writer<T> writer, const ColumnType& type)
       : writer_(std::move(writer)), type_(type) {}
@@ -67,7 +67,7 @@ class FileWriterOf final : public AnyWriter {
   const ColumnType type_;
 };
 
-class PartWriter final : public AnyWriter {
+class PartWriter final : public CWriter {
  public:
   explicit PartWriter(TableWriter writer) : writer_(std::move(writer)) {}
 

@@ -15,9 +15,9 @@
 namespace cfile::internal {
 
 // Writes a file or a part. Each function implements the cfile_writer_... function of the same name.
-class AnyWriter {
+class CWriter {
  public:
-  virtual ~AnyWriter() = default;
+  virtual ~CWriter() = default;
   virtual absl::Status Append(size_t column, int32_t type, const void* values,
                               const uint8_t* validity, size_t num_values) = 0;
   virtual absl::Status AppendArrow(ArrowArrayStream* stream) = 0;
@@ -34,7 +34,7 @@ struct cfile_schema {
 };
 
 struct cfile_writer {
-  std::unique_ptr<cfile::internal::AnyWriter> writer;
+  std::unique_ptr<cfile::internal::CWriter> writer;
   bool finished = false;
   bool broken = false;  // see CallOn
 };

@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/format/column_message.h"
+#include "cfile/core/read/file_reader.h"
+#include "cfile/core/read/reader_access.h"
 #include "cfile/parts/salvage/part_finder.h"
 #include "cfile/parts/salvage/part_survey.h"
 #include "cfile/parts/scan/row_reader.h"
@@ -159,6 +161,11 @@ class PartSalvager {
       CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table_.part_bounds(part_, i));
       options[i].value_index = bounds.min_key.has_value() && bounds.min_exact;
       options[i].max_metadata_size_bytes = options_.reader.max_metadata_size_bytes;
+      if (columns_[i].file) {  // a block that could be read can be written
+        options[i].max_block_size_bytes =
+            std::max(options[i].max_block_size_bytes,
+                     ReaderAccess::File(*columns_[i].file)->options().max_block_size_bytes);
+      }
     }
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(storage_, {&name, 1}, options));
     for (size_t i = 0; i < columns_.size(); ++i) {

@@ -122,21 +122,14 @@ absl::StatusOr<std::unique_ptr<ValueScan>> NewValueScan(const std::shared_ptr<Fi
   return scan;
 }
 
-const std::shared_ptr<FileReader>& ReaderAccess::FileOf(const ValueScan& scan) {
-  return scan.file();
+const std::shared_ptr<FileReader>& ReaderAccess::FileOf(const AnyScan& scan) {
+  return static_cast<const ValueScan&>(scan).file();
 }
-bool ReaderAccess::FindsNulls(const ValueScan& scan) { return scan.finds_nulls(); }
+bool ReaderAccess::FindsNulls(const AnyScan& scan) {
+  return static_cast<const ValueScan&>(scan).finds_nulls();
+}
 
 }  // namespace internal
-
-template <typename T>
-Scan<T>::Scan(std::unique_ptr<internal::ValueScan> scan) : impl_(std::move(scan)) {}
-template <typename T>
-Scan<T>::Scan(Scan&&) noexcept = default;
-template <typename T>
-Scan<T>& Scan<T>::operator=(Scan&&) noexcept = default;
-template <typename T>
-Scan<T>::~Scan() = default;
 
 template <typename T>
 absl::StatusOr<Scan<T>> Reader::NewScan(const Predicate<T>& predicate,
@@ -152,23 +145,11 @@ absl::StatusOr<Scan<T>> Reader::NewScan(const Predicate<T>& predicate,
   CFILE_ASSIGN_OR_RETURN(
       auto scan,
       internal::NewValueScan(file_, std::make_shared<internal::PredicateMatcher<T>>(predicate),
-                             range, internal::DecoderMakerFor<T>(*file_)));
+                             range, DecoderMakerOf<T>()));
   return Scan<T>(std::move(scan));
 }
 
-template <typename T>
-absl::StatusOr<ScanBatch<T>> Scan<T>::Next() {
-  CFILE_ASSIGN_OR_RETURN(const internal::AnyScanBatch batch, impl_->Next());
-  return ScanBatch<T>{batch.ordinals, {static_cast<const T*>(batch.values), batch.ordinals.size()}};
-}
-
-template <typename T>
-const ScanCounters& Scan<T>::counters() const {
-  return impl_->counters();
-}
-
 #define CFILE_INSTANTIATE(T)                                                                    \
-  template class Scan<T>;                                                                       \
   template absl::StatusOr<Scan<T>> Reader::NewScan<T>(const Predicate<T>&, const OrdinalRange&) \
       const;
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)

@@ -18,15 +18,9 @@
 
 namespace cfile::internal {
 
-// The matching rows of a batch. The values have the column's C++ type.
-struct AnyScanBatch {
-  std::span<const uint64_t> ordinals;
-  const void* values = nullptr;
-};
-
 // The functions and errors are those of Scan. A ColumnFilter, the same as in scans of tables, finds
 // the rows; this class returns the values that the filter has decoded. Thread-compatible.
-class ValueScan {
+class ValueScan final : public AnyScan {
  public:
   explicit ValueScan(std::shared_ptr<const ValueMatcher> matcher)
       : filter_(std::move(matcher), /*negated=*/false) {}
@@ -34,8 +28,8 @@ class ValueScan {
   // Call it first. Errors: those of Reader::NewScan.
   absl::Status Begin(const std::shared_ptr<FileReader>& file, const OrdinalRange& range,
                      encodings::DecoderMaker* make_decoder);
-  absl::StatusOr<AnyScanBatch> Next();
-  const ScanCounters& counters() const { return counters_; }
+  absl::StatusOr<AnyScanBatch> Next() override;
+  const ScanCounters& counters() const override { return counters_; }
   const std::shared_ptr<FileReader>& file() const { return filter_.file(); }
   // Whether the rows that the scan finds are nulls.
   bool finds_nulls() const { return filter_.judge().matcher().form() == ValueMatcher::Form::kNull; }

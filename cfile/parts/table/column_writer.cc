@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/io/named_status.h"
+#include "cfile/core/write/any_writer.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {

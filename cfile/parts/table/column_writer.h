@@ -10,10 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/core/write/any_writer.h"
 #include "cfile/parts/table/manifest/table_contents.h"
 #include "cfile/schema.h"
 #include "cfile/storage.h"
+#include "cfile/untyped.h"
 #include "encodings/core/lane.h"
 
 namespace cfile {

@@ -90,10 +90,9 @@ class ColumnsWriter::Impl {
   const Schema& schema() const { return schema_; }
 
   // Whether column `i` holds T.
-  template <typename T>
-  bool Holds(size_t i) const {
+  bool Holds(size_t i, internal::HoldsFunction* holds) const {
     CFILE_ASSERT(i < columns_.size());
-    return HoldsType<T>(columns_[i]->schema.type);
+    return holds(columns_[i]->schema.type);
   }
 
   // `holds_type`: whether the column holds the caller's C++ type, of which the values are.
@@ -306,39 +305,16 @@ absl::StatusOr<ColumnsWriter> ColumnsWriter::Replace(const TableLocation& table,
 uint64_t ColumnsWriter::num_rows() const { return impl_->num_rows(); }
 const Schema& ColumnsWriter::schema() const { return impl_->schema(); }
 
-template <typename T, typename>
-absl::Status ColumnsWriter::Append(size_t column, std::span<const T> values) {
-  return impl_->Append(column, impl_->Holds<T>(column),
-                       AnyBatch{.values = values.data(), .count = values.size()});
+absl::Status ColumnsWriter::AppendRows(size_t column, internal::HoldsFunction* holds,
+                                       const AnyBatch& rows) {
+  return impl_->Append(column, impl_->Holds(column, holds), rows);
 }
 
-template <typename T, typename>
-absl::Status ColumnsWriter::Append(size_t column, std::span<const T> values,
-                                   std::span<const uint8_t> validity) {
-  CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
-  return impl_->Append(
-      column, impl_->Holds<T>(column),
-      AnyBatch{.values = values.data(), .count = values.size(), .validity = validity.data()});
-}
-
-template <typename T, typename>
-absl::Status ColumnsWriter::AppendLevels(size_t column, std::span<const uint16_t> repetition,
-                                         std::span<const uint16_t> definition,
-                                         std::span<const T> values) {
-  return impl_->Append(
-      column, impl_->Holds<T>(column),
-      AnyLevelBatch{.repetition = repetition, .definition = definition, .values = values});
+absl::Status ColumnsWriter::AppendEntries(size_t column, internal::HoldsFunction* holds,
+                                          const AnyLevelBatch& entries) {
+  return impl_->Append(column, impl_->Holds(column, holds), entries);
 }
 
 absl::Status ColumnsWriter::Finish() { return impl_->Finish(); }
-
-#define CFILE_INSTANTIATE(T)                                                  \
-  template absl::Status ColumnsWriter::Append<T>(size_t, std::span<const T>); \
-  template absl::Status ColumnsWriter::Append<T>(size_t, std::span<const T>,  \
-                                                 std::span<const uint8_t>);   \
-  template absl::Status ColumnsWriter::AppendLevels<T>(                       \
-      size_t, std::span<const uint16_t>, std::span<const uint16_t>, std::span<const T>);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile

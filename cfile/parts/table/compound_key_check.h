@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/core/write/any_writer.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
+#include "cfile/untyped.h"
 
 namespace cfile::internal {
 

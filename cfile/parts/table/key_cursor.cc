@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/format/key_codec.h"
-#include "cfile/parts/table/key_merge.h"
 #include "cfile/parts/table/key_search.h"
 #include "cfile/parts/table/manifest/part_bounds.h"
 #include "cfile/parts/table/manifest/table_file.h"
@@ -255,37 +254,10 @@ absl::StatusOr<std::unique_ptr<KeyMerge>> KeyMerge::Create(const TableReader& ta
 
 namespace cfile {
 
-template <typename T>
-absl::StatusOr<KeyCursor<T>> TableReader::NewKeyCursor(size_t column) const {
-  CFILE_ASSERT(column < impl_->columns().size());
-  CFILE_RETURN_IF_ERROR(impl_->CheckHoldsValues<T>(column));
-  CFILE_ASSIGN_OR_RETURN(auto merge, internal::KeyMerge::Create(*this, column));
-  return KeyCursor<T>(std::move(merge));
+absl::StatusOr<std::unique_ptr<internal::KeyMerge>> TableReader::NewKeyMerge(
+    size_t column, internal::HoldsFunction* holds) const {
+  CFILE_RETURN_IF_ERROR(impl_->CheckHoldsValues(column, holds));
+  return internal::KeyMerge::Create(*this, column);
 }
-
-template <typename T>
-KeyCursor<T>::KeyCursor(std::unique_ptr<internal::KeyMerge> cursor) : impl_(std::move(cursor)) {}
-template <typename T>
-KeyCursor<T>::KeyCursor(KeyCursor&&) noexcept = default;
-template <typename T>
-KeyCursor<T>& KeyCursor<T>::operator=(KeyCursor&&) noexcept = default;
-template <typename T>
-KeyCursor<T>::~KeyCursor() = default;
-template <typename T>
-absl::StatusOr<KeyPosition> KeyCursor<T>::SeekToKey(const T& key) {
-  const T copy = key;  // `key` may lie in the last batch, whose memory the search uses
-  return impl_->SeekToKey(&copy);
-}
-template <typename T>
-absl::StatusOr<Batch<T>> KeyCursor<T>::Next(size_t max_rows) {
-  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Next(max_rows));
-  return batch.As<T>();
-}
-
-#define CFILE_INSTANTIATE(T)   \
-  template class KeyCursor<T>; \
-  template absl::StatusOr<KeyCursor<T>> TableReader::NewKeyCursor<T>(size_t) const;
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile

@@ -20,6 +20,7 @@
 #include "cfile/storage.h"
 #include "cfile/table.h"
 #include "cfile/whole_files.h"
+#include "encodings/core/assert.h"
 
 namespace cfile {
 
@@ -55,19 +56,19 @@ class TableReader::Impl final : public internal::ScanSource {
   }
   absl::StatusOr<size_t> PassOver(size_t part, bool reverse, Excludes excluded) const override;
 
-  // kInvalidArgument if the column does not hold T.
-  template <typename T>
-  absl::Status CheckHoldsType(size_t column) const {
+  // kInvalidArgument if the column does not hold the C++ type of `holds`. Precondition: the column
+  // exists.
+  absl::Status CheckHoldsType(size_t column, internal::HoldsFunction* holds) const {
+    CFILE_ASSERT(column < columns().size());
     const ColumnSchema& schema = columns()[column];
-    if (HoldsType<T>(schema.type)) return absl::OkStatus();
+    if (holds(schema.type)) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", schema.name, " holds ",
                                                    schema.type.ToString(),
                                                    ", which cannot be read as this C++ type"));
   }
   // Also if the column has levels.
-  template <typename T>
-  absl::Status CheckHoldsValues(size_t column) const {
-    CFILE_RETURN_IF_ERROR(CheckHoldsType<T>(column));
+  absl::Status CheckHoldsValues(size_t column, internal::HoldsFunction* holds) const {
+    CFILE_RETURN_IF_ERROR(CheckHoldsType(column, holds));
     const ColumnSchema& schema = columns()[column];
     if (schema.has_levels()) {
       return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", schema.name,

@@ -16,7 +16,7 @@
 
 namespace cfile {
 
-class CFILE_HIDDEN internal::TableValues {
+class CFILE_HIDDEN internal::TableValues final : public AnyCursor {
  public:
   TableValues(std::shared_ptr<const TableReader::Impl> table, size_t column)
       : table_(std::move(table)),
@@ -24,15 +24,15 @@ class CFILE_HIDDEN internal::TableValues {
         cursor_(table_, column),
         search_(*table_, column, cursor_) {}
 
-  uint64_t ordinal() const { return ordinal_; }
+  uint64_t ordinal() const override { return ordinal_; }
 
-  absl::Status SeekToOrdinal(uint64_t ordinal) {
+  absl::Status SeekToOrdinal(uint64_t ordinal) override {
     CFILE_RETURN_IF_ERROR(cursor_.SeekTo(ordinal));
     MoveTo(ordinal, AllRows());
     return absl::OkStatus();
   }
 
-  absl::Status SeekToRange(const OrdinalRange& range) {
+  absl::Status SeekToRange(const OrdinalRange& range) override {
     CFILE_ASSERT(range.begin <= range.end);
     if (range.end > table_->num_rows()) return cursor_.OutOfRange(range.end);
     CFILE_RETURN_IF_ERROR(cursor_.SeekTo(range.begin));
@@ -40,7 +40,7 @@ class CFILE_HIDDEN internal::TableValues {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<AnyBatch> Next(size_t max_rows) {
+  absl::StatusOr<AnyBatch> Next(size_t max_rows) override {
     const uint64_t left = range_.end - std::min(ordinal_, range_.end);
     if (left == 0) return AnyBatch{.first_ordinal = ordinal_};
     // At the end of a part, At opens the next part that has rows.
@@ -52,7 +52,7 @@ class CFILE_HIDDEN internal::TableValues {
     return batch;
   }
 
-  absl::StatusOr<AnyBatch> Previous(size_t max_rows) {
+  absl::StatusOr<AnyBatch> Previous(size_t max_rows) override {
     CFILE_ASSERT(max_rows > 0);
     if (ordinal_ <= range_.begin) return AnyBatch{.first_ordinal = ordinal_};
     CFILE_ASSIGN_OR_RETURN(ValueCursor* const cursor, cursor_.AtEndOf(ordinal_ - 1));
@@ -63,7 +63,7 @@ class CFILE_HIDDEN internal::TableValues {
     return batch;
   }
 
-  absl::StatusOr<AnyBatch> Get(uint64_t ordinal) {
+  absl::StatusOr<AnyBatch> Get(uint64_t ordinal) override {
     if (ordinal >= table_->num_rows()) return cursor_.OutOfRange(ordinal);
     CFILE_ASSIGN_OR_RETURN(ValueCursor* const cursor, cursor_.EnterPartOf(ordinal));
     CFILE_ASSIGN_OR_RETURN(const AnyBatch value, cursor->Get(ordinal - cursor_.first_ordinal()));
@@ -71,7 +71,7 @@ class CFILE_HIDDEN internal::TableValues {
     return value;
   }
 
-  absl::Status Take(std::span<const uint64_t> ordinals, OwnedValues& out) {
+  absl::Status Take(std::span<const uint64_t> ordinals, OwnedValues& out) override {
     // By the first row of the part: the part, and the indices in `ordinals` of its rows.
     std::map<uint64_t, std::pair<internal::ManifestPart, std::vector<size_t>>> parts;
     for (size_t i = 0; i < ordinals.size(); ++i) {
@@ -107,19 +107,19 @@ class CFILE_HIDDEN internal::TableValues {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<KeyPosition> SeekToKey(const void* key) {
+  absl::StatusOr<KeyPosition> SeekToKey(const void* key) override {
     CFILE_ASSIGN_OR_RETURN(const KeyPosition position, search_.Find(key));
     MoveTo(position.ordinal, AllRows());
     return position;
   }
 
-  absl::Status SeekMany(encodings::ValueSpan keys, std::span<KeyPosition> positions) {
+  absl::Status SeekMany(encodings::ValueSpan keys, std::span<KeyPosition> positions) override {
     CFILE_RETURN_IF_ERROR(search_.FindMany(keys, positions));
     MoveTo(cursor_.row(), AllRows());
     return absl::OkStatus();
   }
 
-  absl::StatusOr<OrdinalRange> SeekToKeyRange(const void* low, const void* high) {
+  absl::StatusOr<OrdinalRange> SeekToKeyRange(const void* low, const void* high) override {
     CFILE_RETURN_IF_ERROR(search_.CheckRangesAreConsecutive());
     OrdinalRange range = AllRows();
     if (high != nullptr) {
@@ -136,7 +136,7 @@ class CFILE_HIDDEN internal::TableValues {
     return range;
   }
 
-  absl::StatusOr<std::unique_ptr<TableValues>> Clone() const {
+  absl::StatusOr<std::unique_ptr<AnyCursor>> Clone() const override {
     auto clone = std::make_unique<TableValues>(table_, column_);
     CFILE_RETURN_IF_ERROR(clone->cursor_.SeekToPlaceOf(cursor_));
     clone->MoveTo(ordinal_, range_);
@@ -161,78 +161,10 @@ class CFILE_HIDDEN internal::TableValues {
   KeySearch<TableReader::Impl> search_;
 };
 
-template <typename T>
-absl::StatusOr<TableCursor<T>> TableReader::NewCursor(size_t column) const {
-  CFILE_ASSERT(column < impl_->columns().size());
-  CFILE_RETURN_IF_ERROR(impl_->CheckHoldsValues<T>(column));
-  return TableCursor<T>(std::make_unique<internal::TableValues>(impl_, column));
+absl::StatusOr<std::unique_ptr<internal::AnyCursor>> TableReader::NewAnyCursor(
+    size_t column, internal::HoldsFunction* holds) const {
+  CFILE_RETURN_IF_ERROR(impl_->CheckHoldsValues(column, holds));
+  return std::make_unique<internal::TableValues>(impl_, column);
 }
-
-template <typename T>
-TableCursor<T>::TableCursor(std::unique_ptr<internal::TableValues> cursor)
-    : impl_(std::move(cursor)) {}
-template <typename T>
-TableCursor<T>::TableCursor(TableCursor&&) noexcept = default;
-template <typename T>
-TableCursor<T>& TableCursor<T>::operator=(TableCursor&&) noexcept = default;
-template <typename T>
-TableCursor<T>::~TableCursor() = default;
-
-template <typename T>
-absl::Status TableCursor<T>::SeekToOrdinal(uint64_t ordinal) {
-  return impl_->SeekToOrdinal(ordinal);
-}
-template <typename T>
-absl::Status TableCursor<T>::SeekToRange(const OrdinalRange& range) {
-  return impl_->SeekToRange(range);
-}
-template <typename T>
-absl::StatusOr<Batch<T>> TableCursor<T>::Next(size_t max_rows) {
-  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Next(max_rows));
-  return batch.As<T>();
-}
-template <typename T>
-absl::StatusOr<std::optional<T>> TableCursor<T>::Get(uint64_t ordinal) {
-  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Get(ordinal));
-  return batch.IsValid(0) ? std::optional<T>(*static_cast<const T*>(batch.values)) : std::nullopt;
-}
-template <typename T>
-uint64_t TableCursor<T>::ordinal() const {
-  return impl_->ordinal();
-}
-template <typename T>
-absl::StatusOr<Batch<T>> TableCursor<T>::Previous(size_t max_rows) {
-  CFILE_ASSIGN_OR_RETURN(const internal::AnyBatch batch, impl_->Previous(max_rows));
-  return batch.As<T>();
-}
-template <typename T>
-absl::Status TableCursor<T>::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
-  return impl_->Take(ordinals, out.untyped());
-}
-template <typename T>
-absl::StatusOr<KeyPosition> TableCursor<T>::SeekToKey(const T& key) {
-  const T copy = key;  // `key` may lie in the last batch, whose memory the search uses
-  return impl_->SeekToKey(&copy);
-}
-template <typename T>
-absl::Status TableCursor<T>::SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
-  return impl_->SeekMany(keys, positions);
-}
-template <typename T>
-absl::StatusOr<OrdinalRange> TableCursor<T>::SeekToKeyRange(const std::optional<T>& low,
-                                                            const std::optional<T>& high) {
-  return impl_->SeekToKeyRange(low ? &*low : nullptr, high ? &*high : nullptr);
-}
-template <typename T>
-absl::StatusOr<TableCursor<T>> TableCursor<T>::Clone() const {
-  CFILE_ASSIGN_OR_RETURN(auto clone, impl_->Clone());
-  return TableCursor(std::move(clone));
-}
-
-#define CFILE_INSTANTIATE(T)     \
-  template class TableCursor<T>; \
-  template absl::StatusOr<TableCursor<T>> TableReader::NewCursor<T>(size_t) const;
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile

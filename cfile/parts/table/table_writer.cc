@@ -196,11 +196,9 @@ class TableWriter::Impl {
                                    entries.definition, entries.values);
   }
 
-  // Whether column `i` holds T.
-  template <typename T>
-  bool Holds(size_t i) const {
+  bool Holds(size_t i, internal::HoldsFunction* holds) const {
     CFILE_ASSERT(i < columns_.size());
-    return HoldsType<T>(stored_[i].type);
+    return holds(stored_[i].type);
   }
 
  private:
@@ -430,28 +428,14 @@ absl::StatusOr<TableWriter> TableWriter::Replace(const TableLocation& table,
 
 const Schema& TableWriter::schema() const { return impl_->schema(); }
 
-template <typename T, typename>
-absl::Status TableWriter::Append(size_t column, std::span<const T> values) {
-  return impl_->Append(column, impl_->Holds<T>(column),
-                       AnyBatch{.values = values.data(), .count = values.size()});
+absl::Status TableWriter::AppendRows(size_t column, internal::HoldsFunction* holds,
+                                     const AnyBatch& rows) {
+  return impl_->Append(column, impl_->Holds(column, holds), rows);
 }
 
-template <typename T, typename>
-absl::Status TableWriter::Append(size_t column, std::span<const T> values,
-                                 std::span<const uint8_t> validity) {
-  CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
-  return impl_->Append(
-      column, impl_->Holds<T>(column),
-      AnyBatch{.values = values.data(), .count = values.size(), .validity = validity.data()});
-}
-
-template <typename T, typename>
-absl::Status TableWriter::AppendLevels(size_t column, std::span<const uint16_t> repetition,
-                                       std::span<const uint16_t> definition,
-                                       std::span<const T> values) {
-  return impl_->Append(
-      column, impl_->Holds<T>(column),
-      AnyLevelBatch{.repetition = repetition, .definition = definition, .values = values});
+absl::Status TableWriter::AppendEntries(size_t column, internal::HoldsFunction* holds,
+                                        const AnyLevelBatch& entries) {
+  return impl_->Append(column, impl_->Holds(column, holds), entries);
 }
 
 absl::Status TableWriter::Finish() { return impl_->Finish(); }
@@ -467,14 +451,5 @@ size_t TableWriter::memory_usage_bytes() const {
   for (const auto& column : impl_->columns()) bytes += column->writer().memory_usage_bytes();
   return bytes;
 }
-
-#define CFILE_INSTANTIATE(T)                                                \
-  template absl::Status TableWriter::Append<T>(size_t, std::span<const T>); \
-  template absl::Status TableWriter::Append<T>(size_t, std::span<const T>,  \
-                                               std::span<const uint8_t>);   \
-  template absl::Status TableWriter::AppendLevels<T>(                       \
-      size_t, std::span<const uint16_t>, std::span<const uint16_t>, std::span<const T>);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile

@@ -18,7 +18,7 @@ cfile::WriterOptions OptionsOf(const nb::dict& settings);
 // `settings` does not name. KeyError: there is no such column.
 std::vector<cfile::WriterOptions> OptionsOf(const nb::dict& settings, const cfile::Schema& schema);
 
-// Does the same for the table at `path`. Without settings, returns nothing and does not open it.
+// Takes the schema from the table at `path`, which it does not open if there are no settings.
 std::vector<cfile::WriterOptions> OptionsOfTable(const Location& path, const nb::dict& settings);
 
 }  // namespace cfile_python
