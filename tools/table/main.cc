@@ -1,5 +1,6 @@
 // cfile-table: lists, merges and drops the parts of a table (a part is a group of rows with its own
-// files). It also sets which programs can read the table, removes files that the table no longer needs, and repairs damaged tables.
+// files), and sets which programs can read it. It also removes files that the table no longer
+// needs, and repairs damaged tables.
 #include <chrono>
 #include <functional>
 #include <set>

@@ -77,6 +77,15 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
   return std::make_unique<ColumnWriter>(*std::move(writer), std::move(file_name));
 }
 
+OldestReader OldestReaderOfNewTable(std::span<const WriterOptions> options) {
+  OldestReader newest{};
+  for (const WriterOptions& column : options) {
+    const OldestReader named = column.oldest_reader;
+    newest = std::max(newest, named == OldestReader{} ? kNewestReader : named);
+  }
+  return options.empty() ? kNewestReader : newest;
+}
+
 absl::StatusOr<std::unique_ptr<AnyWriter>> NewWriter(std::unique_ptr<Sink> sink,
                                                      const ColumnSchema& column,
                                                      const WriterOptions& options) {

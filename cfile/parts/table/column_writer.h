@@ -72,6 +72,9 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
     Storage& storage, const std::string& folder, std::string file_name, const ColumnSchema& column,
     WriterOptions options, OldestReader oldest_reader);
 
+// Returns the newest reader that the options of the columns of a new table name.
+OldestReader OldestReaderOfNewTable(std::span<const WriterOptions> options);
+
 // Begins a file of the column in `sink`. Errors: those of Writer::Create and LevelWriter::Create.
 absl::StatusOr<std::unique_ptr<AnyWriter>> NewWriter(std::unique_ptr<Sink> sink,
                                                      const ColumnSchema& column,

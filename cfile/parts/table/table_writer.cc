@@ -71,7 +71,7 @@ class TableWriter::Impl {
     CFILE_RETURN_IF_ERROR(files.status());
     new_.table = NewParts::Table::kMustBeNew;
     new_.schema = schema;
-    new_.oldest_reader = OldestReaderOfNewTable(options);
+    new_.oldest_reader = internal::OldestReaderOfNewTable(options);
     SetLimit(options);
     return BeginPart(options);
   }
@@ -89,7 +89,7 @@ class TableWriter::Impl {
       new_.identities = (*now)->root().identities;
       new_.oldest_reader = (*now)->root().oldest_reader;
     } else {
-      new_.oldest_reader = OldestReaderOfNewTable(options);
+      new_.oldest_reader = internal::OldestReaderOfNewTable(options);
     }
     new_.table = NewParts::Table::kMayExist;
     new_.schema = schema;
@@ -256,16 +256,6 @@ class TableWriter::Impl {
 
   const std::string& name() const { return storage_->name(); }
   ReaderOptions limits() const { return internal::CommitLimits(max_table_file_bytes_); }
-
-  // The newest reader that `options` name for a column.
-  static OldestReader OldestReaderOfNewTable(std::span<const WriterOptions> options) {
-    OldestReader newest{};
-    for (const WriterOptions& column : options) {
-      const OldestReader named = column.oldest_reader;
-      newest = std::max(newest, named == OldestReader{} ? internal::kNewestReader : named);
-    }
-    return options.empty() ? internal::kNewestReader : newest;
-  }
 
   absl::Status BeginPart(std::span<const WriterOptions> options) {
     CFILE_RETURN_IF_ERROR(internal::CheckOldestReader({.schema = schema(),
