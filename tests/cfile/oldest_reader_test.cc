@@ -1,7 +1,9 @@
 // WriterOptions::oldest_reader: files and tables that older programs can read. The campaign
 // tests/campaign/version_0.1 lets version 0.1 read them.
+#include <bit>
 #include <filesystem>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,20 +63,25 @@ uint32_t FeaturesOf(const ColumnType& type, const std::vector<T>& values,
 }
 
 TEST(OldestReaderTest, AutomaticChoiceTakesNoEncodingThatVersion01Lacks) {
-  // Sorted keys in the form of paths, for which FSST is chosen, and numbers for COMPACT.
-  std::vector<std::string> texts;
-  std::vector<int64_t> numbers;
-  for (int i = 0; i < 20'000; ++i) {
-    texts.push_back(absl::StrCat("https://example.com/some/long/path/", 100'000 + i * 7, "/index"));
-    numbers.push_back(1'000'000'007 + int64_t{i} * 6000 + i * 7919 % 100);
+  // Comments, for which FSST is chosen, and numbers of different frequencies, for COMPACT.
+  const std::vector<std::string> words = {"delivery", "account", "request", "customer", "product",
+                                          "service",  "quickly", "after",   "special",  "order",
+                                          "packages", "pending", "above",   "final",    "deposits"};
+  std::mt19937_64 random(13);
+  std::vector<std::string> texts(40'000);
+  for (std::string& text : texts) {
+    for (size_t left = 3 + random() % 6; left > 0; --left)
+      absl::StrAppend(&text, text.empty() ? "" : " ", words[random() % words.size()]);
   }
+  std::vector<int64_t> numbers(40'000);
+  for (int64_t& number : numbers) number = 7 + 1000 * std::countr_zero(random() | 1ull << 40);
   const std::vector<std::string_view> views(texts.begin(), texts.end());
   for (const OldestReader reader : {kNew, kOld}) {
     const uint32_t own = reader == kNew ? kFeatureOwnEncodings : 0;
-    EXPECT_EQ(FeaturesOf(ColumnType::String(), views,
-                         {.goal = Goal::kSize, .value_index = true, .oldest_reader = reader}) &
-                  kNewBits,
-              own);
+    EXPECT_EQ(
+        FeaturesOf(ColumnType::String(), views, {.goal = Goal::kSize, .oldest_reader = reader}) &
+            kNewBits,
+        own);
     EXPECT_EQ(
         FeaturesOf(ColumnType::Int64(), numbers, {.goal = Goal::kSize, .oldest_reader = reader}) &
             kNewBits,
@@ -196,8 +203,8 @@ TEST_F(OldestReaderTableTest, WidensColumnsAndAppendsTablesOnlyIfItsReaderKnowsT
   ASSERT_TRUE(changes.ok()) << changes.status();
   ExpectOld(3);
   before_ = ReadFile(table_file_);
-  auto replace = ColumnsWriter::Replace(path_, {"n"},
-                                        std::vector<WriterOptions>{{.oldest_reader = kNew}});
+  auto replace =
+      ColumnsWriter::Replace(path_, {"n"}, std::vector<WriterOptions>{{.oldest_reader = kNew}});
   ASSERT_TRUE(replace.ok()) << replace.status();
   ExpectRefused(replace->Append<int32_t>(0, std::vector<int32_t>{4, 5, 6}));
   const Schema wide{.columns = {{.name = "n", .type = ColumnType::Double()}}};
