@@ -24,10 +24,6 @@ void ResolveChoices(const ColumnType& type, WriterOptions& options) {
   const bool automatic = options.encoding == Encoding::kAuto;
   if (options.compression == Compression::kDefault && !automatic)
     options.compression = Compression::kNone;
-  if (options.compression == Compression::kDefault && options.compression_level == 0 &&
-      options.goal == Goal::kBalanced) {
-    options.compression_level = 1;
-  }
   if (options.restart_interval == 0) options.restart_interval = automatic ? 32 : 16;
 }
 

@@ -41,6 +41,10 @@ constexpr double kAsFast = 0.95;
 // of blocks that are searched.
 constexpr double kSearchFactor = 4;
 
+// For goals other than kSize, an encoding whose single values are slow to read counts as larger by
+// this factor.
+constexpr double kSlowToRead = 1.2;
+
 // To make a table of symbols from a sample costs as much as to encode this many times the bytes of
 // the sample.
 constexpr uint64_t kTrainingFactor = 8;
@@ -66,12 +70,14 @@ constexpr double kMuchSmaller = 0.8;
 struct Candidate {
   Storage storage;
   double bytes = 0;
+  double size_factor = 1;     // the choice counts `bytes` this many times
   double bytes_to_share = 0;  // part of `bytes`, which many more values of the column would share
   double picoseconds = 0;     // of a scan, as it counts for the choice
   // Decoded bytes that a scan reads in a second, whatever the choice counts. 0: nothing is decoded.
   double bytes_per_second = 0;
   bool is_compressed = false;  // `bytes` is the size after compression
 
+  double counted_bytes() const { return size_factor * bytes; }
   StorageSize size() const {
     return {.encoding = storage.row->encoding,
             .compressed = is_compressed,
@@ -111,14 +117,15 @@ const Candidate* Choose(std::span<const Candidate> candidates, double budget, do
   const auto allowed = [&](const Candidate& each) { return each.picoseconds <= budget; };
   double smallest = std::numeric_limits<double>::infinity();
   for (const Candidate& each : candidates) {
-    if (allowed(each)) smallest = std::min(smallest, each.bytes);
+    if (allowed(each)) smallest = std::min(smallest, each.counted_bytes());
   }
   const double most = std::min(std::max(slack * smallest, smallest + negligible), most_bytes);
   const Candidate* best = nullptr;
   for (const Candidate& each : candidates) {
-    if (!allowed(each) || each.bytes > most) continue;
+    if (!allowed(each) || each.counted_bytes() > most) continue;
     if (best == nullptr || each.picoseconds < kAsFast * best->picoseconds ||
-        (kAsFast * each.picoseconds <= best->picoseconds && each.bytes < 0.99 * best->bytes)) {
+        (kAsFast * each.picoseconds <= best->picoseconds &&
+         each.counted_bytes() < 0.99 * best->counted_bytes())) {
       best = &each;
     }
   }
@@ -204,7 +211,10 @@ class Trials {
       const auto bytes = static_cast<double>(DecodedBytes(values_, lane_));
       return picoseconds == 0 ? 0 : std::min(1e12 * bytes / picoseconds, kMemoryBytesPerSecond);
     };
+    const bool slow =
+        row.automatic == encodings::Automatic::kForSize && choice_.goal != Goal::kSize;
     Candidate candidate{.storage = {.row = &row, .compressed = choice_.compress_all},
+                        .size_factor = slow ? kSlowToRead : 1,
                         .picoseconds = search_factor * scan,
                         .bytes_per_second = speed(scan)};
     cost_bytes_ += DecodedBytes(values_, lane_);
@@ -332,7 +342,7 @@ std::vector<const EncodingRow*> TrialCandidates(PhysicalType type, const AutoOpt
       case encodings::Automatic::kNever:
         return false;
       case encodings::Automatic::kForSize:
-        return for_size;
+        return for_size || (choice.goal == Goal::kBalanced && !choice.value_index);
       case encodings::Automatic::kForSizeAndSearches:
         return for_size ? !choice.movable_blocks : choice.for_searches;
       case encodings::Automatic::kAlways:
