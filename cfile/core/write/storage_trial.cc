@@ -41,6 +41,10 @@ constexpr double kAsFast = 0.95;
 // of blocks that are searched.
 constexpr double kSearchFactor = 4;
 
+// The lowest acceptable scan speed of a column with a value index, in decoded bytes per second,
+// unless the goal is kSize: searches decode blocks.
+constexpr double kLeastToSearch = 2e9;
+
 // For goals other than kSize, an encoding whose single values are slow to read counts as larger by
 // this factor.
 constexpr double kSlowToRead = 1.2;
@@ -132,6 +136,14 @@ const Candidate* Choose(std::span<const Candidate> candidates, double budget, do
   return best;
 }
 
+GoalLimits LimitsOfTrial(const AutoOptions& choice) {
+  GoalLimits limits = LimitsOf(choice.goal);
+  if (choice.value_index && choice.goal != Goal::kSize) {
+    limits.bytes_per_second = std::max(limits.bytes_per_second, kLeastToSearch);
+  }
+  return limits;
+}
+
 // Encodes values with several encodings, and counts the cost (Trial::cost_bytes).
 class Trials {
  public:
@@ -140,7 +152,7 @@ class Trials {
         lane_(encodings::LaneOf(type)),
         options_(options),
         choice_(choice),
-        limits_(LimitsOf(choice.goal)) {}
+        limits_(LimitsOfTrial(choice)) {}
 
   uint64_t cost_bytes() const { return cost_bytes_; }
 
