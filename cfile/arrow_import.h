@@ -48,6 +48,7 @@
 // - An array of views has as many buffers as n_buffers says.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -124,6 +125,7 @@ CFILE_EXPORT absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* 
 //   duration             int64                    the duration
 //   float16              float                    float16
 //   null                 string, all null         null, as long as all values are null
+//   lists of n numbers   fixed(bytes), or lists   lists of a fixed length
 //   an extension type    the type of its storage  the extension type
 //   metadata of fields and of the schema          the same, without the key "pandas"
 //
@@ -136,31 +138,50 @@ CFILE_EXPORT absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* 
 //   CFILE_ASSIGN_OR_RETURN(const std::string text, table.arrow_schema());
 //   CFILE_RETURN_IF_ERROR(cfile::RestoreArrowTypes(text, is_null, &exported_stream));
 
+struct DescribedTable {
+  std::string arrow_schema;  // TableReader::arrow_schema
+  std::vector<std::string> columns;
+};
+
 // Replaces *stream by a stream whose types columns have. The new stream owns the earlier one.
 // Returns the metadata for the table: the pairs of the schema that are text, and ARROW:schema.
 // Returns none if all types and metadata come back without them.
 //
-// `described`: for rows that go to a table that exists, its ARROW:schema, or "" if it has none.
-// Then durations and float16 must have the type that the table has.
+// `table`: the table to which the rows go, if it exists. Then durations and float16 must have the
+// type that they have there.
 //
-// Durations, float16 and null inside of lists, structs and maps stay as they are. ImportArrowSchema
-// refuses them.
+// `byte_lists`: the columns whose lists of numbers have a fixed length and no null elements, and
+// are stored as bytes: fixed(n), which is read much faster than lists. "" stands for the column of
+// one array. Rows of such a column may also be lists of other types that have this length.
+//
+// Dictionaries of float16 stay as they are. ImportArrowSchema refuses them.
 //
 // kUnimplemented: the storage of an extension type would come back as another type, for example if
 // it is a dictionary. kInvalidArgument: the schema is malformed, or a type differs from that of the
 // table. Both errors name the field. The error of the stream. After an error *stream is unchanged.
 CFILE_EXPORT absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes(
-    const std::optional<std::string>& described, ArrowArrayStream* stream);
+    const std::optional<DescribedTable>& table, const std::vector<std::string>& byte_lists,
+    ArrowArrayStream* stream);
 
 // Replaces *stream, an exported stream, by a stream with the types that `arrow_schema` describes.
 // Fields are found by name. A field stays as it is if its column has another type than the
 // described one is stored in. `is_null` says whether all values of a column are null. It is called
-// before the function returns, and only for columns that had the type null.
+// before the function returns, and only for columns that had the type null. In a table of nested
+// records, it gets the name of a leaf column.
 // If `arrow_schema` is no schema of Arrow, the function changes nothing.
 //
 // Errors: as above. The new stream returns EINVAL if a list does not have the length of its type.
 CFILE_EXPORT absl::Status RestoreArrowTypes(
     std::string_view arrow_schema, absl::FunctionRef<bool(const std::string& column)> is_null,
     ArrowArrayStream* stream);
+
+// Returns the ARROW:schema of a table whose columns change (ChangeMetadata of
+// cfile/table_columns.h). `renamed`: the new names of fields of `arrow_schema`; a field with the
+// new name "" is removed. Then fields of `other` with the names `added` replace those of
+// `arrow_schema`. A text that is no schema of Arrow stays as it is.
+CFILE_EXPORT std::string ChangeArrowSchema(std::string_view arrow_schema,
+                                           const std::map<std::string, std::string>& renamed,
+                                           std::string_view other = "",
+                                           const std::vector<std::string>& added = {});
 
 }  // namespace cfile

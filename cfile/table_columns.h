@@ -34,8 +34,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/filter.h"
@@ -85,6 +87,16 @@ CFILE_EXPORT absl::Status RenameColumn(const TableLocation& table, std::string_v
 CFILE_EXPORT absl::Status ReorderColumns(const TableLocation& table,
                                          std::span<const std::string> names,
                                          const ReaderOptions& options = {});
+
+// Changes the metadata of a table (TableReader::metadata). `change` may be called several times.
+// Reads the file of the first column. From then on the metadata are in table.cft. So they also
+// stay if the first part is dropped, and earlier versions of this library refuse the table.
+// Errors: those of `change`. kInvalidArgument: a key begins with "cfile.", or the last pair would
+// be removed.
+CFILE_EXPORT absl::Status ChangeMetadata(
+    const TableLocation& table,
+    absl::FunctionRef<absl::Status(std::vector<std::pair<std::string, std::string>>&)> change,
+    const ReaderOptions& options = {});
 
 // Gives a column a wider type. A wider type can hold all values of the old type:
 // - an integer of more bits, also signed instead of unsigned;

@@ -1,13 +1,20 @@
-// A fuzz target for Arrow IPC: imports the input into a table in memory.
+// Fuzz targets for Arrow: imports an IPC stream into a table in memory, and gives the rows of a
+// table the types that a schema of IPC describes.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "absl/strings/escaping.h"
+#include "cfile/arrow.h"
 #include "cfile/arrow_import.h"
 #include "cfile/arrow_ipc.h"
+#include "cfile/parts/arrow/schema/ipc_schema_writer.h"
+#include "cfile/records.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
 #include "tests/fuzz/target.h"
+#include "tools/records/json_lines.h"
+#include "tools/records/json_parser.h"
 
 namespace cfile::fuzz {
 namespace {
@@ -45,8 +52,73 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
+TableReader RecordTable() {
+  const auto schema = RecordSchema::Parse(R"(message m { optional int64 n; optional float x;
+    optional binary s (STRING); optional fixed_len_byte_array(2) b;
+    optional group l (LIST) { repeated group list { optional int32 element; } }
+    optional group g { optional int64 d; optional float h; }
+    optional group m (MAP) { repeated group key_value { required binary key (STRING);
+      optional int64 value; } } })");
+  const auto storage = NewMemoryStorage();
+  auto writer = RecordWriter::Create(storage, *schema).value();
+  tools::JsonParser parser(*schema);
+  for (std::string line : {R"({"n":1,"x":0.5,"l":[1,2],"g":{"d":1,"h":1.5},"m":{"a":1}})",
+                           R"({"l":[null,2],"g":{}})", R"({"n":-1,"x":1e30,"m":{}})", R"({})"}) {
+    const size_t size = line.size();
+    line.resize(size + tools::kJsonPadding);
+    Expect(parser.Tell(std::string_view(line).substr(0, size), writer).ok());
+  }
+  Expect(writer.Finish().ok());
+  return TableReader::Open(storage).value();
+}
+
+void ArrowTypes(std::span<const uint8_t> bytes) {
+  static const TableReader table = RecordTable();
+  const std::string text =
+      absl::Base64Escape({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  ArrowArrayStream stream;
+  Expect(ExportArrowStream(table, {}, {.dictionaries = false}, &stream).ok());
+  const auto is_null = [](const std::string& column) { return column == "s"; };
+  absl::Status status = RestoreArrowTypes(text, is_null, &stream);
+  // The import reads all values, and knows whether the arrays have the types of the schema.
+  if (status.ok()) status = StoreArrowTypes(std::nullopt, {"l"}, &stream).status();
+  if (status.ok()) status = Import(stream);
+  Expect(!absl::IsInternal(status) && !absl::IsResourceExhausted(status));
+  if (stream.release != nullptr) stream.release(&stream);
+  (void)ChangeArrowSchema(text, {{"n", "m"}, {"x", ""}}, text, {"n", "l"});
+}
+
+std::vector<Bytes> TypeSeeds() {
+  using internal::ArrowField;
+  const auto field = [](std::string format, std::string name, std::vector<ArrowField> children = {},
+                        bool extension = false) {
+    ArrowField made{.format = std::move(format), .name = std::move(name), .flags = 2};
+    made.children = std::move(children);
+    if (extension)
+      made.metadata = {{"ARROW:extension:name", "of.users"}, {"ARROW:extension:metadata", ""}};
+    return made;
+  };
+  std::vector<Bytes> seeds;
+  for (const char* lists : {"+l", "+w:2", "+w:0", "+w:2147483647"}) {
+    for (const bool extension : {false, true}) {
+      const ArrowField root{
+          .format = "+s",
+          .children = {
+              field("tDs", "n", {}, extension), field("e", "x"), field("n", "s"), field("e", "b"),
+              field(lists, "l", {field("i", "item")}, extension),
+              field("+s", "g", {field("tDn", "d"), field("e", "h")}, extension),
+              field("+m", "m",
+                    {field("+s", "entries", {field("u", "key"), field("tDu", "value")})})}};
+      seeds.push_back(ToBytes(internal::WriteIpcSchemaMessage(root)));
+    }
+  }
+  return seeds;
+}
+
 }  // namespace
 
-std::vector<Target> Targets() { return {{"arrow-ipc", ArrowIpc, Seeds}}; }
+std::vector<Target> Targets() {
+  return {{"arrow-ipc", ArrowIpc, Seeds}, {"arrow-types", ArrowTypes, TypeSeeds}};
+}
 
 }  // namespace cfile::fuzz

@@ -326,3 +326,17 @@ def test_texts_agree_with_duckdb(tmp_path):
         where = _random_where(chance)
         expected = [row for row, in duckdb.sql(f"SELECT row FROM rows WHERE {where} ORDER BY row").fetchall()]
         assert opened.scan(where).to_arrow()["row"].to_pylist() == expected, where
+
+
+def test_columns_of_bools_are_conditions(stored):
+    table = stored(pyarrow.table({"ok": [True, False, None, True], "n": [1, 2, 3, 4]}))
+    for where, expected in ((col("ok"), [1, 4]), (~col("ok"), [2]), (col("ok") & (col("n") > 1), [4]), ((col("n") > 1) & col("ok"), [4]),
+                            (col("ok") | (col("n") == 3), [1, 3, 4]), (col("ok") & col("ok"), [1, 4])):
+        assert [row["n"] for row in table.scan(where).to_pylist()] == expected
+    assert table["ok"].scan(col("ok") & (col("n") > 1)).to_pylist() == [True]
+    with pytest.raises(TypeError, match="type int64"):
+        table.scan(col("n"))
+    with pytest.raises(TypeError, match="neither true nor false"):
+        bool(col("ok"))
+    with pytest.raises(TypeError, match="expected a condition"):
+        col("ok") & 5

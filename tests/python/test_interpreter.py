@@ -284,3 +284,34 @@ def test_no_interrupt_is_lost(large):
             for _ in range(20):
                 rows.count()
         timer.join()
+
+
+class NoText(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+def test_texts_of_any_bytes(tmp):
+    """Paths, keys and exceptions may have bytes and characters that are no UTF-8."""
+    path = os.fsdecode(os.fsencode(tmp) + b"/\xff")
+    rows = pyarrow.table({"k": pyarrow.array([b"\xff\x00a", b"\xff\xfeb"])})
+    cfile.write(path, rows, sorted_by="k")
+    table = cfile.open(path)
+    assert table._opened.name == path and "Table" in repr(table) and table.to_pylist() == rows.to_pylist()
+    for call in (lambda: cfile.write(path, rows), lambda: cfile.append(path, pyarrow.table({"k": [1]})),
+                 lambda: cfile.append(path, rows[1:]) or cfile.append(path, pyarrow.table({"k": pyarrow.array([b"\xff\xff", b"\xff"])}))):
+        with pytest.raises(cfile.Error) as raised:
+            call()
+        assert str(raised.value)
+    with pytest.raises(cfile.NotFoundError, match=r"\\xfe"):
+        cfile.open(path + os.fsdecode(b"\xfe"))
+    with pytest.raises(KeyError):
+        table["\udcff"]
+
+    def batches(error):
+        yield rows.to_batches()[0]
+        raise error
+    for error in (NoText(), ValueError("\udcff")):
+        with pytest.raises(type(error)) as raised:
+            cfile.write(tmp / "t", batches(error))
+        assert raised.value is error

@@ -278,8 +278,8 @@ def server(folder):
 
 
 @contextlib.contextmanager
-def _serving(folder, certificate=None):
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as served:
+def _serving(folder, certificate=None, handler=Handler):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)
@@ -378,3 +378,45 @@ def test_what_cannot_be_opened(tmp):
         cfile.open("strange-protocol://x")
     cfile.write(tmp / "f", pyarrow.array([1]))
     assert cfile.open(str(tmp / "f"))[0] == 1
+
+
+def test_writing_through_fsspec(tmp, memory):
+    rows = pyarrow.table({"a": [1, 2]})
+    cfile.write("memory://new/t", rows, sorted_by="a")
+    assert cfile.open("memory://new/t").to_pylist() == rows.to_pylist() and cfile.open("memory://new/t").find(2) == 1
+    cfile.write("memory://new/f.cfile", pyarrow.array([1, 2]))
+    cfile.write("memory://new/f.cfile", pyarrow.array([3]), overwrite=True)
+    assert cfile.open("memory://new/f.cfile").to_pylist() == [3]
+    fsspec.filesystem("memory").pipe_file("/new/other", b"something else")
+    for url, error, options in (("f.cfile", cfile.ExistsError, {}), ("t", cfile.ExistsError, {}), ("t", cfile.ArgumentError, {"overwrite": True}),
+                                ("other", cfile.ArgumentError, {"overwrite": True})):
+        with pytest.raises(error, match=url):
+            cfile.write(f"memory://new/{url}", rows, **options)
+    assert fsspec.filesystem("memory").cat_file("/new/other") == b"something else"
+
+
+class Pages(Handler):
+    """Answers 200 and a page to each path that does not exist. Knows no ranges."""
+
+    def do_GET(self):
+        path = self.server.folder / self.path.lstrip("/")
+        data = path.read_bytes() if path.is_file() else b"<html>This page does not exist.</html>"
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(data)
+    do_HEAD = do_GET
+
+
+@pytest.mark.skipif(not cfile._native.has_http(), reason="this build has no HTTP")
+def test_a_server_that_answers_each_path_with_a_page(folder, tmp):
+    cfile.write(tmp / "small", pyarrow.array([1, 2]))
+    shutil.copy(folder / "f", tmp / "large")
+    with _serving(tmp, handler=Pages) as served:
+        url = f"http://127.0.0.1:{served.server_address[1]}"
+        assert cfile.open(url + "/small").to_pylist() == [1, 2]
+        with pytest.raises(cfile.ArgumentError, match="does not answer requests for ranges"):
+            cfile.open(url + "/large")
+        with pytest.raises(cfile.Error):
+            cfile.open(url + "/absent")

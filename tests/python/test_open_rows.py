@@ -74,6 +74,10 @@ def test_inputs(tmp_path):
         assert cfile.open(tmp_path / name).to_pylist() == rows.to_pylist(), name
     cfile.append(tmp_path / "dict", {"n": [4], "s": ["d"]})
     assert len(cfile.open(tmp_path / "dict")) == 4
+    table = cfile.open(tmp_path / "dict")
+    file = cfile.open(next((tmp_path / "dict").glob("part-*/*-n.cfile")))
+    for source, count in ((table, 4), (table[1:], 3), (table["n"], 4), (file, len(file))):
+        assert cfile.scan_polars(source).filter(polars.lit(True)).collect().height == count
     for wrong in ([], [1, 2], 5, "text"):
         with pytest.raises(TypeError, match="batches, got"):
             cfile.write(tmp_path / "wrong", wrong)

@@ -242,3 +242,38 @@ def test_subclasses_are_pandas_too(stored):
     Frame.__module__ = "elsewhere"
     frame = Frame({"x": [1, 2]}, index=pandas.Index([5, 6], name="i"))
     assert stored(frame).to_pandas().index.tolist() == [5, 6]
+
+
+@pytest.mark.parametrize("series", [
+    pandas.Series([1, 2], name="price"), pandas.Series([1, 2]), pandas.Series([1.5, 2], [7, 5], "float32"),
+    pandas.Series(["b", "a"], ["x", "y"], pandas.CategoricalDtype(["b", "unused", "a"], ordered=True), "kind"),
+    pandas.Series([1, None], pandas.Index(["x", "y"], name="label"), "Int64", "count"), pandas.Series([], name=5, dtype="int8"),
+    pandas.Series([1, 2], pandas.MultiIndex.from_tuples([("a", 1), ("a", 2)], names=["one", "two"]), name="n")])
+def test_series_keep_name_labels_and_type(stored, series):
+    column = stored(series)
+    pandas.testing.assert_series_equal(column.to_pandas(), series)
+    assert column[1:].to_pandas().tolist() == series.tolist()[1:] and column.to_polars().name == str(series.name or "value")
+    if series.name != "kind":
+        assert stored(series, name="sorted", sorted_by=True).to_pandas().tolist() == sorted(series) if not series.hasnans else True
+
+
+def test_many_categories_are_stored_once(stored, tmp):
+    kinds = [f"category {number:06}" for number in range(50_000)]
+    frame = pandas.DataFrame({"c": pandas.Categorical(kinds[:3], kinds, ordered=True)})
+    stored(frame)
+
+    def size():
+        return sum(path.stat().st_size for path in tmp.rglob("*") if path.is_file())
+    before = size()
+    cfile.append(tmp / "data", frame)
+    assert size() - before < 20_000 < before
+    pandas.testing.assert_frame_equal(cfile.open(tmp / "data").to_pandas(), pandas.concat([frame, frame], ignore_index=True))
+    cfile.drop_parts(tmp / "data", cfile.open(tmp / "data").parts[0]["name"])
+    pandas.testing.assert_frame_equal(cfile.open(tmp / "data").to_pandas(), frame)
+
+
+def test_dictionaries_with_a_null(stored):
+    values = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, None, 2], pyarrow.int8()), pyarrow.array(["a", None, "b"]))
+    table = stored(pyarrow.table({"c": values}))
+    assert table.to_arrow()["c"].to_pylist() == ["a", None, None, "b"]
+    assert table.to_pandas()["c"].cat.categories.tolist() == ["a", "b"] and table.to_pandas()["c"].isna().tolist() == [False, True, True, False]

@@ -131,6 +131,11 @@ absl::Status SetFormat(std::string_view format, ImportField& field) {
   if (format.size() == 1) return SetSimple(format[0], field) ? absl::OkStatus() : malformed();
   if (format.starts_with('t')) return SetTemporal(format, field) ? absl::OkStatus() : malformed();
   if (format.starts_with("d:")) return SetDecimal(format, field);
+  if (format == "_pli128") {  // Polars' integers of 128 bits
+    field.type = ColumnType::Int128();
+    field.width = 16;
+    return set(ArrowKind::kDecimals);
+  }
   if (format == "vu" || format == "vz") {
     field.type = format == "vu" ? ColumnType::String() : ColumnType::Binary();
     return set(ArrowKind::kViews);

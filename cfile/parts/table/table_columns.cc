@@ -153,4 +153,28 @@ absl::Status ReorderColumns(const TableLocation& table, std::span<const std::str
   return ChangeColumns(table, options, /*removes_columns=*/false, reorder);
 }
 
+absl::Status ChangeMetadata(const TableLocation& table,
+                            absl::FunctionRef<absl::Status(internal::MetadataPairs&)> change,
+                            const ReaderOptions& options) {
+  const std::shared_ptr<Storage> storage = table.storage();
+  const auto edit = [&](const Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {
+    if (now == nullptr) return internal::NoTable(*storage);
+    internal::TableContents root = now->root();
+    if (root.metadata.empty()) {
+      CFILE_ASSIGN_OR_RETURN(root.metadata, internal::FirstColumnMetadata(*storage, *now, options));
+    }
+    CFILE_RETURN_IF_ERROR(change(root.metadata));
+    if (root.metadata == now->root().metadata) return std::nullopt;
+    for (const auto& [key, value] : root.metadata)
+      CFILE_RETURN_IF_ERROR(internal::CheckMetadataKey(key));
+    // Without pairs in table.cft, those of the file of the first column count.
+    if (root.metadata.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(storage->name(), ": no metadata would be left"));
+    }
+    return ManifestEdit{.root = std::move(root)};
+  };
+  return internal::CommitTable(*storage, options, edit);
+}
+
 }  // namespace cfile

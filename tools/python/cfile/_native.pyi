@@ -50,8 +50,8 @@ class ObjectFiles(Protocol):
 class Stream:
     """Record batches, or arrays. An ArrowArrayStream behind it; can be consumed once."""
     metadata: list[tuple[str, str]]  # what a table must keep, see StoreArrowTypes
-    def __init__(self, data: object, described: str | None = None) -> None:
-        """Takes the stream of an object with __arrow_c_stream__, in types that columns have. described: see StoreArrowTypes."""
+    def __init__(self, data: object, table: tuple[str, list[str]] | None = None, byte_lists: Sequence[str] = ()) -> None:
+        """Takes the stream of an object with __arrow_c_stream__, in types that columns have. table, byte_lists: see StoreArrowTypes."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns a capsule "arrow_array_stream". ValueError if this was called before."""
@@ -82,6 +82,7 @@ class Opened:
     arrow_schema: str  # ARROW:schema of the metadata, or ""; no read if there is none
     fields: list[str]  # the top-level fields of the rows: names of columns, or of groups of a table of nested records
     snapshot: bytes | None  # of a table that open_table has opened: what describes it, for a second call
+    threads: int  # of a scan of all rows
     origin: tuple[Any, ...]  # how to open it again; opening.py sets it
     def close(self) -> None:
         """Closes the files when calls and streams that use them have ended. All other methods then raise ValueError."""
@@ -224,6 +225,10 @@ def write_columns(path: str | Location, data: object, settings: dict[str, Writer
     values to the columns of these names; else adds columns. UnsupportedError: a field has no column type."""
 def drop_columns(path: str | Location, names: Sequence[str], /) -> None: ...
 def rename_column(path: str | Location, old: str, new: str, /) -> None: ...
+def replace_metadata(path: str | Location, before: dict[str, str], after: dict[str, str], /) -> None:
+    """Replaces pairs of the table's metadata. ConflictError: there are other pairs with these keys."""
+def change_arrow_schema(arrow_schema: str, renamed: dict[str, str], other: str = "", added: Sequence[str] = ()) -> str:
+    """See ChangeArrowSchema."""
 def reorder_columns(path: str | Location, names: Sequence[str], /) -> None: ...
 def widen_column(path: str | Location, name: str, type: str, /) -> None: ...
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import _native, values
-    from .condition import Condition
+    from .condition import ColumnName, Condition
 else:
     values = Lazy("cfile.values")
 
@@ -78,6 +78,9 @@ class Column(OpenRows):
     def _arrow_type(self) -> _native.ArrowType:
         return self._all()._arrow_type()
 
+    def _metadata(self) -> Mapping[str, str]:
+        return {} if self._opened.is_table else self._all()._metadata()
+
     def _all(self) -> Selection:
         return Selection(self._opened, [self.name], column_only=True)
 
@@ -108,7 +111,7 @@ class Column(OpenRows):
         """A mask of the rows that have no value, as a pyarrow.ChunkedArray: table[column.is_null()]."""
         return self.to_arrow().is_null()
 
-    def scan(self, where: Condition | None = None, *, limit: int | None = None, reverse: bool = False) -> Selection:
+    def scan(self, where: Condition | ColumnName | str | None = None, *, limit: int | None = None, reverse: bool = False) -> Selection:
         """The rows for which `where` is true. In a file, the column has the name "value".
 
         limit: at most so many rows. reverse: batches from the last to the first.

@@ -30,13 +30,14 @@ class Condition:
         self._parts = parts  # conditions, or the name of a column and constants
         self._depth: int = 1 + max((part._depth for part in parts if isinstance(part, Condition)), default=0)
 
-    def __and__(self, other: Condition) -> Condition:
+    def __and__(self, other: Condition | ColumnName) -> Condition:
         return self._combined("and", other)
 
-    def __or__(self, other: Condition) -> Condition:
+    def __or__(self, other: Condition | ColumnName) -> Condition:
         return self._combined("or", other)
 
-    def _combined(self, kind: str, other: Condition) -> Condition:
+    def _combined(self, kind: str, other: Condition | ColumnName) -> Condition:
+        other = condition_of(other)
         if not isinstance(other, Condition):
             raise TypeError(f"expected a condition, got {other!r}. Put comparisons in parentheses: (a == 1) & (b == 2)")
         # a & b & c is one node, so that long chains do not become deep.
@@ -131,7 +132,7 @@ def _native_test(column: str, kind: str, constants: list[Any], type_text: str) -
 
 
 class ColumnName:
-    """A column in a condition. `col` makes it."""
+    """A column in a condition. `col` makes it. A column of bools is a condition itself: col("late") & ~col("cancelled")."""
 
     __slots__ = ("_name",)
     __hash__ = None  # type: ignore[assignment]  # == makes a condition
@@ -156,6 +157,18 @@ class ColumnName:
 
     def __ge__(self, value: Any) -> Condition:
         return Condition(">=", self._name, value)
+
+    def __and__(self, other: Condition | ColumnName) -> Condition:
+        return Condition("==", self._name, True) & other
+
+    def __or__(self, other: Condition | ColumnName) -> Condition:
+        return Condition("==", self._name, True) | other
+
+    def __invert__(self) -> Condition:
+        return ~Condition("==", self._name, True)
+
+    def __bool__(self) -> bool:
+        return bool(condition_of(self))  # TypeError
 
     def isin(self, values: Iterable[Any]) -> Condition:
         """The value equals one of `values`."""
@@ -208,6 +221,11 @@ def col(name: str) -> ColumnName:
     (delay > 60)
     """
     return ColumnName(name)
+
+
+def condition_of(where: Any) -> Any:
+    """The condition that a column of bools stands for; all other arguments as they are."""
+    return Condition("==", where._name, True) if isinstance(where, ColumnName) else where
 
 
 def of_text(text: str) -> Condition:

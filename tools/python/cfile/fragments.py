@@ -60,8 +60,8 @@ class Fragment(Rows):
     def _metadata(self) -> Mapping[str, str]:
         return self._selection()._metadata()
 
-    def _polars_types(self) -> str:
-        return self._selection()._polars_types()
+    def _kept(self) -> Mapping[str, str]:
+        return self._selection()._kept()
 
     def count(self) -> int:
         """Returns the number of rows. With a condition, this reads the columns of the condition."""
@@ -90,7 +90,8 @@ def fragments(path: Any, count: int | None = None, *, columns: Sequence[str] | N
     >>> sum(piece.to_arrow().num_rows for piece in cfile.fragments(tmp / "n", 4))
     300000
     """
-    options = {name: value for name, value in (("filesystem", filesystem), ("storage_options", storage_options)) if value is not None}
+    given = (("filesystem", filesystem), ("storage_options", storage_options))
+    options: dict[str, Any] = {name: value for name, value in given if value is not None}
     table = opened(path, **options)
     native = None
     if where is not None:

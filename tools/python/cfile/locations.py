@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 
 from . import _native
-from .errors import AccessError, ArgumentError, NotFoundError
+from .errors import AccessError, ArgumentError, DataError, NotFoundError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ def _text(path: Any) -> str:
 def is_url(source: Any) -> bool:
     """True if `source` is a URL that the native module can use. fsspec opens other URLs."""
     return isinstance(source, str) and source.startswith(_SCHEMES) and "::" not in source and _native.has_http()
+
+
+def is_foreign_url(source: Any) -> bool:
+    """True if `source` is a URL that only fsspec can use."""
+    return isinstance(source, str) and "://" in source and not is_url(source)
 
 
 def local_path(source: Any, filesystem: Any = None) -> str | None:
@@ -66,9 +71,15 @@ class Place:
 
 def opened_at(location: _native.Location, **options: Any) -> _native.Opened:
     """Opens the table or the file at a URL."""
+    of_table: DataError | None = None
     if "?" not in str(location) or str(location).startswith("s3://"):
         try:
             return _native.open_table(location, **options)
         except (NotFoundError, AccessError):
             pass  # perhaps it is a file. Without the right to list a bucket, S3 denies access to what does not exist.
-    return _native.open_file(location, **options)
+        except DataError as error:
+            of_table = error  # some web servers answer with a page to each path
+    try:
+        return _native.open_file(location, **options)
+    except DataError as error:
+        raise of_table or error from None

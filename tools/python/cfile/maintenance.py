@@ -5,7 +5,7 @@ are those of cfile.open.
 """
 from __future__ import annotations
 
-from . import _native, restoring
+from . import _native, keeping
 from .errors import ArgumentError
 from .locations import located
 from .optional import Lazy
@@ -47,7 +47,9 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
 
 def drop_parts(path: Path, parts: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes parts (Table.parts names them). Their files stay until collect_garbage. NotFoundError: there is no such part."""
-    _native.drop_parts(located(path, storage_options), [parts] if isinstance(parts, str) else list(parts))
+    target = located(path, storage_options)
+    keeping.before_dropping(target)
+    _native.drop_parts(target, [parts] if isinstance(parts, str) else list(parts))
 
 
 def drop_rows_below(path: Path, key: Any, column: str | None = None, *,
@@ -57,6 +59,7 @@ def drop_rows_below(path: Path, key: Any, column: str | None = None, *,
     `key` and `column`: as for Table.seek. ArgumentError: the table is not sorted by this column.
     """
     target = located(path, storage_options)
+    keeping.before_dropping(target)
     opened = _native.open_table(target)
     types = {info["name"]: info["type"] for info in opened.columns}
     names = opened.info()["key"]
@@ -128,20 +131,27 @@ def replace_columns(path: Path, data: Any, *, encoding: str | dict[str, str] | N
 def _write_columns(path: Path, data: Any, options: dict[str, Any], storage_options: Mapping[str, Any] | None, *, replace: bool) -> None:
     target = located(path, storage_options)
     settings = settings_of(options)
-    with Data(data, (), restoring.described_by(_native.open_table(target))) as source:
+    with Data(data, (), _native.open_table(target)) as source:
         if source.fields is None:
             raise ArgumentError("one array has no name: pass a table with this column")
         _native.write_columns(target, source.stream, settings, replace)
+        if not replace:
+            fields = source.fields
+            keeping.change(target, lambda now: keeping.extended(now, source.metadata, fields))
 
 
 def drop_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes columns. Their files stay until collect_garbage."""
-    _native.drop_columns(located(path, storage_options), [names] if isinstance(names, str) else list(names))
+    target, dropped = located(path, storage_options), [names] if isinstance(names, str) else list(names)
+    _native.drop_columns(target, dropped)
+    keeping.change(target, lambda now: keeping.renamed(now, dict.fromkeys(dropped, "")))
 
 
 def rename_column(path: Path, old: str, new: str, *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Gives a column another name."""
-    _native.rename_column(located(path, storage_options), old, new)
+    target = located(path, storage_options)
+    _native.rename_column(target, old, new)
+    keeping.change(target, lambda now: keeping.renamed(now, {old: new}))
 
 
 def reorder_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:

@@ -15,14 +15,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def opened(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None, **options: Any) -> _native.Opened:
+def opened(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None, threads: int = 1,
+           **options: Any) -> _native.Opened:
     """Opens what `open` opens, for the modules of this package. `options`: those of the native module."""
     path = local_path(source, filesystem)
     again = source if path is None else os.path.abspath(path)
     # A table opens files later, when the process may have another working directory.
     found = _opened(again if path is not None and os.path.isdir(path) else source, filesystem, storage_options, options)
     options.pop("snapshot", None)
-    found.origin = again, filesystem, storage_options, options
+    found.origin = again, filesystem, storage_options, {**options, "threads": threads}
+    if path is not None:  # other files read ahead themselves
+        found.threads = threads
     return found
 
 
@@ -53,7 +56,7 @@ copyreg.pickle(_native.Opened, lambda found: (_again, (found.origin, found.snaps
 
 
 def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None, verify_checksums: bool = True,
-         cache_size_bytes: int | None = None) -> Any:
+         cache_size_bytes: int | None = None, threads: int | None = None) -> Any:
     """Opens a file or a table, to read it.
 
     source: the path of a file gives a Column, the path of a directory a Table. Other possibilities:
@@ -77,6 +80,8 @@ def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, A
     cache_size_bytes: how many bytes of blocks stay in memory that look-ups and `take` have read. Without it, all files and tables share
         1 GiB, or an eighth of the machine's memory if that is less. Look-ups all over a table are fast if the cache holds its blocks.
 
+    threads: how many threads read all rows of a local file or table at the same time. Without it two, if there are so many processors.
+
     NotFoundError: there is nothing at this path. DataError: it is damaged, or is no file or table. Exceptions of an object's methods
     come through. Local files are read with pread: if a file shrinks meanwhile, an exception is raised.
 
@@ -89,5 +94,5 @@ def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, A
     5
     """
     source_opened = opened(source, filesystem=filesystem, storage_options=storage_options, verify_checksums=verify_checksums,
-                           cache_size_bytes=cache_size_bytes)
+                           cache_size_bytes=cache_size_bytes, threads=min(2, os.cpu_count() or 1) if threads is None else threads)
     return Table(source_opened) if source_opened.is_table else Column(source_opened, source_opened.columns[0])

@@ -3,14 +3,15 @@ from __future__ import annotations
 
 import os
 
-from . import _native
+from . import _native, keeping
 from .column import Column
 from .errors import ArgumentError
 from .locations import is_url, local_path, located
 from .opening import opened
 from .replacing import check_outside_tables, publish
+from .selection import Selection
 from .table import Table
-from .writing import keep_index, names_of, settings_of, write
+from .writing import Data, keep_index, names_of, settings_of, write, write_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,6 +152,15 @@ def to_parquet(source: Any, target: Any, *, columns: Sequence[str] | None = None
             raise TypeError(f"target: expected a path of a local file, or an object with write, for example of fsspec.open, got {target!r}")
         if isinstance(path, str):
             check_outside_tables(path)
+    rows = Selection(native, columns, column_only=not native.is_table)
+    if keeping.has_byte_lists(rows):
+        import tempfile
+        with tempfile.TemporaryDirectory() as folder:
+            lists = os.path.join(folder, "lists")
+            with Data(rows, byte_lists=False) as data:
+                write_data(lists, data, {})
+            return to_parquet(lists, target, row_group_rows=row_group_rows, compression=compression, page_version=page_version,
+                              page_index=page_index, page_checksums=page_checksums, check_values=check_values, metadata=metadata)
     return _native.export_parquet(native, path, columns=list(columns or ()), max_row_group_rows=row_group_rows, compression=compression,
                                   page_version=page_version, page_index=page_index, page_checksums=page_checksums,
                                   check_values=check_values, metadata=list((metadata or {}).items()))

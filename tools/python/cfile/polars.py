@@ -120,7 +120,7 @@ def pushed(predicate: Any, types: Mapping[str, str]) -> tuple[Condition | None, 
 
 
 def scan_polars(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None) -> Any:
-    """Returns a polars.LazyFrame of a table or a file. Arguments: as for cfile.open.
+    """Returns a polars.LazyFrame of a table or a file. Arguments: as for cfile.open; or an open Table, a Column or a slice of them.
 
     Projections, row limits and predicates are pushed down: comparisons of a column with constants, is_null, is_in, is_between and
     str.starts_with, combined with &, | and ~. Polars evaluates the rest. A file has one column, "value".
@@ -131,10 +131,15 @@ def scan_polars(source: Any, *, filesystem: Any = None, storage_options: Mapping
     """
     polars = need("polars", "scan_polars")
     plugins = need("polars.io.plugins", "scan_polars")
+    from .column import Column
     from .opening import open
-    from .selection import Selection
-    opened = open(source, filesystem=filesystem, storage_options=storage_options)._opened
-    rows = Selection(opened, None)
+    from .rows import OpenRows
+    if not isinstance(source, OpenRows):
+        source = open(source, filesystem=filesystem, storage_options=storage_options)
+    opened = source._opened
+    rows = source._all()
+    if isinstance(source, Column):
+        rows = rows._changed(column_only=False)
     schema = rows[:0].to_polars().schema
     # The values of an Enum have another order than their text.
     types = {info["name"]: info["type"] for info in opened.columns

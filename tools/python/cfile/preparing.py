@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 from contextlib import closing
 
-from . import _native, restoring
+from . import _native, keeping
 from .errors import ArgumentError, NotFoundError
 from .locations import located
 from .optional import Lazy, need
@@ -55,8 +55,8 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
     except NotFoundError:
         opened = None
     # Slices of one DataFrame have different ranges of labels, but parts of a new table need the same columns.
-    metadata = restoring.kept(opened.info()["metadata"]) if opened else {}
-    with Data(data, opened.fields if opened else (), restoring.described_by(opened) if opened else None) as source:
+    metadata = keeping.kept(opened.info()["metadata"]) if opened else {}
+    with Data(data, opened.fields if opened else (), opened) as source:
         if source.fields is None:
             raise ArgumentError("one array has no name: pass a table with this column")
         for name in names:

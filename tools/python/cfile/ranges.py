@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import bisect
+import os
 import threading
 
-from .errors import ArgumentError
+from .errors import ArgumentError, ExistsError
 from .optional import need
 
 TYPE_CHECKING = False
@@ -124,6 +125,34 @@ def file_of(source: Any, filesystem: Any) -> RangedFile:
     if hasattr(source, "read") and hasattr(source, "seek"):
         return _of_stream(source)
     return _of_filesystem(*_located(source, filesystem), str(source))
+
+
+_FILE_MAGICS = (b"kuducfl2", b"kuducfil")
+
+
+def put_new(url: str, overwrite: bool, write_at: Callable[[str], object]) -> None:
+    """Calls write_at(path), and copies the new file or table to a URL of fsspec. Errors as publish in replacing.py.
+
+    A table becomes visible at the end, with its last file.
+    """
+    filesystem, path = _located(url, None)
+    if filesystem.exists(path):
+        if not overwrite:
+            raise ExistsError(f"{url}: something is there; use overwrite=True for a file")
+        if filesystem.isdir(path) or filesystem.cat_file(path, start=0, end=8) not in _FILE_MAGICS:
+            raise ArgumentError(f"{url} is not a file of cfile: overwrite=True replaces only such files; remove it first")
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        local = os.path.join(folder, "new")
+        write_at(local)
+        if not os.path.isdir(local):
+            filesystem.put_file(local, path)
+            return
+        files = [os.path.relpath(os.path.join(folder, name), local) for folder, _, names in os.walk(local) for name in names]
+        for name in sorted(files, key=lambda name: name == "table.cft"):
+            target = f"{path}/{name}"
+            filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)
+            filesystem.put_file(os.path.join(local, name), target)
 
 
 def _located(source: Any, filesystem: Any) -> tuple[Any, str]:

@@ -1,118 +1,31 @@
-"""Brings back what Arrow and pandas know about columns, and files do not store: index, categories, extension types.
-
-`cfile.write` keeps it as metadata of a table: "pandas" is the text that pyarrow writes for pandas, "ARROW:schema" the schema of the data
-in base64, "ARROW:categories" the categories of categorical columns in their order: JSON with a list of strings for each column, or an Arrow
-stream in base64 if the categories are no strings, "python_strings" the names of columns of pandas whose strings are objects of Python, and
-"ARROW:polars" the types Array, Categorical and Enum of columns of Polars.
-The labels of a RangeIndex are a column, unless they only count the rows from 0: metadata cannot follow rows that are sorted or chosen.
-A table that was made from a Parquet file has the same metadata. A column gets ordered categories only if its categories are known.
-"""
+"""Brings back what keeping.py has kept of columns."""
 from __future__ import annotations
 
 from contextlib import suppress
 
-from .errors import UnsupportedError
+from .keeping import CATEGORIES, LABELS, POLARS, PURPOSE, SERIES
 from .optional import Lazy, need
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import base64
     import json
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
     from typing import Any
 else:
     base64, json = Lazy("base64"), Lazy("json")
 
-_CATEGORIES = "ARROW:categories"
-_POLARS = "ARROW:polars"
-_PURPOSE = "writing and reading columns of pyarrow and pandas"
 
-
-def _text_of(buffer: Any) -> str:
-    return base64.b64encode(buffer).decode()
-
-
-def storable(table: Any, fields: Collection[str] | None) -> tuple[Any, dict[str, str]]:
-    """Makes the rows of a pyarrow.Table fit for a table. Returns them, and what to keep of their schema.
-
-    fields: the names of the columns of the table to which the rows go; None if it is new.
-    """
-    arrow = need("pyarrow", _PURPOSE)
-    if b"pandas" in (table.schema.metadata or {}):
-        table = _labelled(table, fields)
-    schema = described = table.schema
-    metadata = {}
-    pandas = (schema.metadata or {}).get(b"pandas")
-    if pandas is not None:
-        metadata["pandas"] = pandas.decode()
-    categories: dict[str, Any] = {}
-    is_changed = pandas is not None
-    for position, field in enumerate(schema):
-        column = table.column(position)
-        if arrow.types.is_dictionary(field.type):
-            is_changed = True
-            if column.num_chunks and not arrow.types.is_null(field.type.value_type):
-                values = column.unify_dictionaries().chunk(0).dictionary
-                is_text = arrow.types.is_string(values.type) or arrow.types.is_large_string(values.type)
-                if isinstance(values.type, arrow.BaseExtensionType):  # pyarrow cannot read the schema of such a dictionary
-                    described = described.set(position, field.with_type(values.type))
-                    categories[field.name] = {"ordered": field.type.ordered, "values": _text_of(_stream_of(values))}
-                    continue
-                categories[field.name] = values.to_pylist() if is_text and not values.null_count else _text_of(_stream_of(values))
-    if categories:
-        metadata[_CATEGORIES] = json.dumps(categories)
-    return table, {**metadata, "ARROW:schema": _text_of(described.serialize())} if is_changed else {}
-
-
-def _labelled(table: Any, fields: Collection[str] | None) -> Any:
-    """Makes a column of the labels of a RangeIndex. In a new table, labels that only count the rows from 0 need none."""
-    arrow = need("pyarrow", _PURPOSE)
-    described = json.loads(table.schema.metadata[b"pandas"])
-    indexes: list[Any] = []
-    for level, index in enumerate(described["index_columns"]):
-        if not isinstance(index, dict):
-            indexes.append(index)
-            continue
-        name, labels = index["name"], range(index["start"], index["stop"], index["step"])
-        field = f"__index_level_{level}__" if name is None or name in table.column_names else name
-        counts = name is None and index["start"] == 0 and index["step"] == 1
-        if len(labels) == table.num_rows and (not counts if fields is None else field in fields):
-            numbers = need("numpy", _PURPOSE).arange(labels.start, labels.stop, labels.step, "int64")
-            table = table.append_column(field, arrow.array(numbers))
-            described["columns"].append({"name": name, "field_name": field, "pandas_type": "int64", "numpy_type": "int64",
-                                         "metadata": None})
-            indexes.append(field)
-    described["index_columns"] = indexes
-    return table.replace_schema_metadata({**table.schema.metadata, b"pandas": json.dumps(described)})
-
-
-def described_by(opened: Any) -> str | None:
-    """ARROW:schema of a table that gets rows; None if an earlier version has written it, whose rows have the stored types."""
-    text = opened.info()["metadata"].get("ARROW:schema", "")
-    return None if text and not opened.arrow_schema else text
-
-
-def without_ranges(metadata: Mapping[str, str]) -> Mapping[str, str]:
-    """Removes descriptions of a RangeIndex, which are true only of all rows in the order in which they were written."""
-    if '"range"' not in metadata.get("pandas", ""):
-        return metadata
-    described = json.loads(metadata["pandas"])
-    described["index_columns"] = [index for index in described["index_columns"] if isinstance(index, str)]
-    return {**metadata, "pandas": json.dumps(described)}
-
-
-def _stream_of(array: Any) -> Any:
-    arrow = need("pyarrow", _PURPOSE)
-    sink = arrow.BufferOutputStream()
-    batch = arrow.record_batch([array], ["categories"])
-    with arrow.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write(batch)
-    return sink.getvalue()
+def _name_in(metadata: Mapping[str, str], unnamed: Any) -> Any:
+    with suppress(TypeError, ValueError):
+        described = json.loads(metadata.get(SERIES, "{}"))
+        return described.get("name", unnamed) if isinstance(described, dict) else unnamed
+    return unnamed
 
 
 def _stored_type(data_type: Any) -> Any:
     """Returns the type as which a file can store the values of a pyarrow.DataType."""
-    arrow = need("pyarrow", _PURPOSE)
+    arrow = need("pyarrow", PURPOSE)
     if isinstance(data_type, arrow.BaseExtensionType) and data_type.extension_name != "arrow.uuid":
         return _stored_type(data_type.storage_type)
     if arrow.types.is_duration(data_type):
@@ -124,7 +37,7 @@ def _stored_type(data_type: Any) -> Any:
 
 def stored(column: Any, data_type: Any) -> Any:
     """Casts an array or a chunked array. Extension types become their storage."""
-    arrow = need("pyarrow", _PURPOSE)
+    arrow = need("pyarrow", PURPOSE)
     if column.type == data_type:
         return column
     if isinstance(column.type, arrow.BaseExtensionType):
@@ -137,7 +50,7 @@ def stored(column: Any, data_type: Any) -> Any:
 
 def _kind(data_type: Any) -> str:
     """What the types of a column in a file and of the data that was written have in common."""
-    types = need("pyarrow", _PURPOSE).types
+    types = need("pyarrow", PURPOSE).types
     if types.is_dictionary(data_type) or types.is_run_end_encoded(data_type):
         return _kind(data_type.value_type)
     data_type = _stored_type(data_type)
@@ -147,12 +60,15 @@ def _kind(data_type: Any) -> str:
 
 
 def _read_values(text: str) -> Any:
-    arrow = need("pyarrow", _PURPOSE)
-    return arrow.ipc.open_stream(base64.b64decode(text)).read_all().column(0).combine_chunks()
+    return _read_table(text).column(0).combine_chunks()
+
+
+def _read_table(text: str) -> Any:
+    return need("pyarrow", PURPOSE).ipc.open_stream(base64.b64decode(text)).read_all()
 
 
 def _restored(column: Any, data_type: Any, categories: Any) -> Any:
-    arrow = need("pyarrow", _PURPOSE)
+    arrow = need("pyarrow", PURPOSE)
     if column.type == data_type:
         return column
     if isinstance(data_type, arrow.BaseExtensionType):
@@ -163,7 +79,7 @@ def _restored(column: Any, data_type: Any, categories: Any) -> Any:
     if not arrow.types.is_dictionary(data_type):
         return column.cast(data_type)
     values = column.cast(data_type.value_type)
-    index_in = need("pyarrow.compute", _PURPOSE).index_in
+    index_in = need("pyarrow.compute", PURPOSE).index_in
     known = None
     if isinstance(categories, list):
         known = arrow.array(categories, data_type.value_type)
@@ -179,9 +95,9 @@ def _restored(column: Any, data_type: Any, categories: Any) -> Any:
 
 def _restored_table(table: Any, metadata: Mapping[str, str]) -> Any:
     """Restores the types of columns, and the text for pandas about the columns that still have these types."""
-    arrow = need("pyarrow", _PURPOSE)
+    arrow = need("pyarrow", PURPOSE)
     schema = arrow.ipc.read_schema(arrow.py_buffer(base64.b64decode(metadata["ARROW:schema"])))
-    categories = json.loads(metadata.get(_CATEGORIES, "{}"))
+    categories = json.loads(metadata.get(CATEGORIES, "{}"))
     changed = set()
     for position, name in enumerate(table.column_names):
         field = schema.get_field_index(name)
@@ -201,56 +117,79 @@ def _restored_table(table: Any, metadata: Mapping[str, str]) -> Any:
     if "pandas" not in metadata:
         return table
     described = json.loads(metadata["pandas"])
-    described["columns"] = [column for column in described["columns"] if column["field_name"] not in changed]
+    described["columns"] = [column for column in described["columns"]
+                            if column["field_name"] not in changed or column["field_name"] in described["index_columns"]]
     return table.replace_schema_metadata({"pandas": json.dumps(described)})
 
 
 def to_pandas(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]) -> Any:
     """Returns the DataFrame or Series of a pyarrow.Table or ChunkedArray."""
-    if hasattr(data, "schema") and "ARROW:schema" in metadata:
+    if not hasattr(data, "schema"):
+        return _series(data, metadata, options) if "pandas" in metadata else data.to_pandas(**options)
+    if "ARROW:schema" in metadata:
         data = _restored_table(data, metadata)
+    unnamed = _unnamed_types(data)
+    if unnamed:
+        described = json.loads(data.schema.metadata[b"pandas"])
+        described["columns"] = [column for column in described["columns"] if column["field_name"] not in unnamed]
+        data = data.replace_schema_metadata({"pandas": json.dumps(described)})
     frame = data.to_pandas(**options)
     if "types_mapper" not in options:
+        for name in unnamed:
+            frame[name] = need("pandas", PURPOSE).arrays.ArrowExtensionArray(data.column(name))
         for name in json.loads(metadata.get("python_strings", "[]")):
             if name in frame and str(frame[name].dtype) == "string":
                 frame[name] = frame[name].astype("string[python]")
-        for name, of in json.loads(metadata.get(_CATEGORIES, "{}")).items():
+        for name, of in json.loads(metadata.get(CATEGORIES, "{}")).items():
             if isinstance(of, dict) and name in frame:
-                dtype = need("pandas", _PURPOSE).CategoricalDtype(_read_values(of["values"]).to_pandas(), of["ordered"])
+                dtype = need("pandas", PURPOSE).CategoricalDtype(_read_values(of["values"]).to_pandas(), of["ordered"])
                 categorical = frame[name].astype(dtype)
                 if categorical.isna().sum() == data.column(name).null_count:  # rows that were appended later may have others
                     frame[name] = categorical
     return frame
 
 
-def polars_types(data: Any) -> dict[str, str]:
-    """Returns what to keep of data of Polars. UnsupportedError: a column has objects of Python."""
-    types: dict[str, Any] = {}
-    for name, dtype in data.schema.items() if hasattr(data, "schema") else [("value", data.dtype)]:
-        kind = str(dtype.base_type())
-        if kind == "Object":
-            raise UnsupportedError(f"column {name}: no column can hold objects of Python")
-        if kind in ("Array", "Categorical", "Enum"):
-            types[name] = kind, dtype.categories.to_list() if kind == "Enum" else getattr(dtype, "shape", None)
-    return {_POLARS: json.dumps(types)} if types else {}
+def _unnamed_types(data: Any) -> list[str]:
+    """The columns of types of Arrow whose names pandas writes and cannot read, for example "list<item: int64>[pyarrow]"."""
+    described = json.loads((data.schema.metadata or {}).get(b"pandas", b'{"columns": []}'))
+    dtype = need("pandas", PURPOSE).api.types.pandas_dtype
+    names = []
+    for column in described["columns"]:
+        try:
+            dtype(column["numpy_type"])
+        except (NotImplementedError, TypeError):
+            if column["numpy_type"].endswith("[pyarrow]") and column["field_name"] in data.column_names:
+                names.append(column["field_name"])
+    return [name for name in names if name not in described["index_columns"]]
 
 
-def to_polars(data: Any, text: str) -> Any:
+def _series(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]) -> Any:
+    arrow = need("pyarrow", PURPOSE)
+    table = arrow.table({"value": data})
+    if LABELS in metadata:
+        labels = _read_table(metadata[LABELS])
+        for name, column in zip(labels.column_names, labels.columns):
+            table = table.append_column(name, column)
+    return to_pandas(table, metadata, options)["value"].rename(_name_in(metadata, None))
+
+
+def to_polars(data: Any, metadata: Mapping[str, str]) -> Any:
     """Gives data of Polars the types that polars_types has kept, if the values have them."""
     polars = need("polars", "to_polars")
     types: Any = {}
     with suppress(ValueError):  # other programs may write what they like
-        types = json.loads(text)
+        types = json.loads(metadata.get(POLARS, "{}"))
     if not isinstance(types, dict):
         return data
     for name, kept_type in types.items():
         column = data if isinstance(data, polars.Series) else data.get_column(name) if name in data.columns else None
         if column is None or (column is data and name != column.name):
             continue
-        with suppress(polars.exceptions.PolarsError, AttributeError, TypeError, ValueError):
+        with suppress(polars.exceptions.PolarsError, AttributeError, LookupError, TypeError, ValueError):
             kind, of = kept_type
             if kind != "Array":
-                column = column.cast(polars.Enum(of) if kind == "Enum" else polars.Categorical())
+                plain = {"Categorical": polars.Categorical, "Int128": polars.Int128}
+                column = column.cast(polars.Enum(of) if kind == "Enum" else plain[kind])
             for depth in range(len(of) if kind == "Array" else 0, 0, -1):  # the innermost lists first
                 dtype = column.dtype
                 for _ in range(depth):
@@ -260,15 +199,4 @@ def to_polars(data: Any, text: str) -> Any:
                     dtype = polars.List(dtype)
                 column = column.cast(dtype)
         data = column if isinstance(data, polars.Series) else data.with_columns(column)
-    return data
-
-
-def python_strings(frame: Any) -> dict[str, str]:
-    """Returns what to keep of a DataFrame in addition to what pyarrow keeps of it."""
-    names = [name for name, dtype in frame.dtypes.items() if str(dtype) == "string" and dtype.storage == "python"]
-    return {"python_strings": json.dumps(names)} if names else {}
-
-
-def kept(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the metadata that another part of a table, or another table with its rows, gets: all texts."""
-    return {key: text for key, text in without_ranges(metadata).items() if isinstance(key, str) and isinstance(text, str)}
+    return data.rename(str(_name_in(metadata, data.name))) if isinstance(data, polars.Series) else data

@@ -37,8 +37,8 @@ class Rows:
     def _metadata(self) -> Mapping[str, str]:
         return {}
 
-    def _polars_types(self) -> str:
-        return ""
+    def _kept(self) -> Mapping[str, str]:
+        return {}
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._stream().__arrow_c_stream__(requested_schema)
@@ -96,7 +96,7 @@ class Rows:
         polars = need("polars", "to_polars")
         # Polars stores strings as views. Only for strings of a dictionary, making them here is faster than Polars's own conversion.
         data = self._consumed(polars.Series if self._column_only else polars.DataFrame, dictionary_views=True)
-        return restoring.to_polars(data, self._polars_types())
+        return restoring.to_polars(data, self._kept())
 
     def to_numpy(self) -> Any:
         """Reads all rows. Returns a numpy.ndarray for a column, else a dict of arrays by the names of the columns.
@@ -137,8 +137,11 @@ class OpenRows(Rows):
     def _all(self) -> Selection:
         raise NotImplementedError
 
-    def _polars_types(self) -> str:
-        return str(self._opened.info()["metadata"].get("ARROW:polars", "")) if self._opened.arrow_schema else ""
+    def _kept(self) -> Mapping[str, str]:
+        """What restoring.py keeps of data of Polars. A table of which nothing is kept costs no read."""
+        is_kept = self._opened.arrow_schema or not self._opened.is_table or any(
+            info["type"] == "int128" for info in self._opened.columns)
+        return self._opened.info()["metadata"] if is_kept else {}
 
     def head(self, count: int = 5) -> Selection:
         """The first rows, at most `count`."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 import operator
 from contextlib import suppress
 
-from . import restoring
-from .condition import Condition, of_text
+from . import keeping
+from .condition import Condition, condition_of, of_text
 from .errors import ArgumentError
 from .rows import OpenRows
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import _native
+    from .condition import ColumnName
 
 
 def ordinals_of(ordinals: Iterable[Any], num_rows: int) -> list[int]:
@@ -157,7 +158,7 @@ class Selection(OpenRows):
         is_whole = self._is_range and self._begin == 0 and self._end == self._opened.num_rows and info.get("num_parts", 1) == 1
         if is_whole and not any(column["key"] is not None or self._opened.has_index(column["name"]) for column in self._opened.columns):
             return metadata
-        return restoring.without_ranges(metadata)
+        return keeping.without_ranges(metadata)
 
     @property
     def _is_range(self) -> bool:
@@ -195,13 +196,12 @@ class Selection(OpenRows):
                 ordinals = [self._begin + int(ordinal) for ordinal in ordinals]
         return self._changed(ordinals=ordinals)
 
-    def scan(self, where: Condition | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
+    def scan(self, where: Condition | ColumnName | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
              reverse: bool = False) -> Selection:
         """The rows of this selection for which `where` is true; see Table.scan."""
         if self._ordinals is not None or self._limit is not None or self._reverse:
             raise TypeError("rows of take, and rows with a limit, cannot be scanned again")
-        if isinstance(where, str):
-            where = of_text(where)
+        where = of_text(where) if isinstance(where, str) else condition_of(where)
         if where is not None and not isinstance(where, Condition):
             raise TypeError(f"where: expected a condition such as cfile.col('delay') > 60, got {where!r}")
         both = where if self._where is None else self._where if where is None else self._where & where

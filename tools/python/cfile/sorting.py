@@ -32,10 +32,14 @@ def sorted_array(stream: Any) -> Any:
 
 def _sorted(table: Any, names: Sequence[str]) -> Any:
     table = _cast(table, _takeable)
-    sortable = _zeros_apart(_cast(table.select(names).combine_chunks(), _sortable))
+    sortable = _keys_of(table, names)
     if _is_sorted(sortable):
         return table
     return table.combine_chunks().take(_order(sortable))  # taking rows of many small chunks takes twice as long
+
+
+def _keys_of(table: Any, names: Sequence[str]) -> Any:
+    return _zeros_apart(_cast(table.select(names).combine_chunks(), _sortable))
 
 
 def _order(keys: Any) -> Any:
@@ -51,13 +55,16 @@ def _is_sorted(keys: Any) -> bool:
     """Whether the rows are in the order of _order already. False if pyarrow cannot compare the values."""
     compute = need("pyarrow.compute", "sorted_by")
     before, after = keys.slice(0, max(0, keys.num_rows - 1)), keys.slice(1)
-    in_order: Any = True  # whether each row may stand before the next one, by the columns that were compared
+    in_order: Any = None  # whether each row may stand before the next one, by the columns that were compared; None: all may
     try:
         for name in reversed(keys.schema.names):
             one, other = before.column(name), after.column(name)
+            if in_order is None and not keys.column(name).null_count:
+                in_order = compute.less_equal(one, other)
+                continue
             less = compute.or_(compute.fill_null(compute.less(one, other), False), compute.and_(one.is_null(), other.is_valid()))
             equal = compute.or_(compute.fill_null(compute.equal(one, other), False), compute.and_(one.is_null(), other.is_null()))
-            in_order = compute.or_(less, compute.and_(equal, in_order))
+            in_order = compute.or_(less, equal if in_order is None else compute.and_(equal, in_order))
     except need("pyarrow", "sorted_by").ArrowNotImplementedError:
         return False
     return bool(compute.all(in_order, min_count=0).as_py())
@@ -80,6 +87,10 @@ def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterato
             sort_batches()
         if len(pieces) == 1:
             return pieces.pop()
+        if all(_is_sorted(_keys_of(arrow.concat_tables([one[-1:], other[:1]]), names)) for one, other in zip(pieces, pieces[1:])):
+            table = arrow.concat_tables(pieces)
+            pieces.clear()
+            return table
         tables = [arrow.concat_tables(pieces)]  # a list, so that nothing else holds the table while it is sorted
         pieces.clear()
         return _sorted(tables.pop(), names)

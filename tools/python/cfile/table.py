@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import _native, values
-    from .condition import Condition
+    from .condition import ColumnName, Condition
 else:
     values = Lazy("cfile.values")
 
@@ -131,7 +131,7 @@ class Table(OpenRows):
         """
         return Selection(self._opened, columns).take(ordinals)
 
-    def scan(self, where: Condition | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
+    def scan(self, where: Condition | ColumnName | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
              reverse: bool = False) -> Selection:
         """The rows for which `where` is true: a condition such as cfile.col("delay") > 60, or text in the grammar of `--where` of the tools
         such as "delay > 60 and carrier like 'U%'".

@@ -201,8 +201,20 @@ def exact_of(value: Any, type_text: str) -> Any:
     return floor
 
 
+def _timestamp(nanoseconds: int, zone: str) -> Any:
+    from .optional import need
+    try:
+        moment = need("pandas", "nanoseconds").Timestamp(nanoseconds, tz="UTC" if zone else None)
+        return moment.tz_convert(zone) if zone else moment
+    except (ImportError, KeyError, ValueError):
+        return nanoseconds
+
+
 def python_of(stored: Any, type_text: str) -> Any:
-    """Returns the value of Python for a stored value. A time that Python cannot express stays an int."""
+    """Returns the value of Python for a stored value.
+
+    A datetime with nanoseconds is a pandas.Timestamp. A time that Python cannot express stays an int.
+    """
     base = base_of(type_text)
     if stored is None:
         return None
@@ -219,7 +231,7 @@ def python_of(stored: Any, type_text: str) -> Any:
     unit = _unit(type_text)
     micros, rest = divmod(stored * 10**6, unit)
     if rest:
-        return stored
+        return _timestamp(stored, _zone(type_text)) if base == "timestamp" else stored
     try:
         moment = _EPOCH + datetime.timedelta(microseconds=micros)
     except OverflowError:

@@ -6,9 +6,9 @@ import os
 import tempfile
 from collections.abc import Iterator
 
-from . import _native, restoring
+from . import _native, keeping
 from .errors import ArgumentError
-from .locations import located
+from .locations import is_foreign_url, located
 from .optional import Lazy, need
 from .replacing import publish
 from .rows import Rows
@@ -59,7 +59,7 @@ def _arrow_data(data: Any, raised: list[BaseException]) -> Any:
     if _is_of(data, "polars") and hasattr(data, "collect"):
         return data.collect(engine="streaming")  # a LazyFrame
     if isinstance(data, dict):
-        return need("pyarrow", "writing a dict").table(data)
+        return need("pyarrow", "writing a dict").Table.from_pydict(data)  # table() would import pandas
     if _is_of(data, "pyarrow") and hasattr(data, "scanner"):
         data = data.scanner()  # a Dataset
     if _is_of(data, "pyarrow") and hasattr(data, "to_reader") and not hasattr(data, "__arrow_c_stream__"):
@@ -76,14 +76,16 @@ def _arrow_data(data: Any, raised: list[BaseException]) -> Any:
 
 
 class Data:
-    """What is written: a stream, its type, and what restoring.py keeps of it.
+    """What is written: a stream, its type, and what keeping.py keeps of it.
 
     with Data(data) as source: if rows of this package could not be read, or a generator has raised an exception, the block raises that
     error, and not the one that the writer makes of it. The error of a RecordBatchReader has it as its cause. fields: see
-    restoring.storable. described: ARROW:schema of the table that gets the rows; None if it is new.
+    keeping.storable. table: the table that gets the rows; None if it is new. byte_lists: whether
+    lists of a fixed length may be stored as bytes.
     """
 
-    def __init__(self, data: Any, fields: Collection[str] | None = None, described: str | None = None) -> None:
+    def __init__(self, data: Any, fields: Collection[str] | None = None, table: _native.Opened | None = None,
+                 byte_lists: bool = True) -> None:
         self.metadata: dict[str, str] = {}
         self._raised: list[BaseException] = []
         self._is_stream = hasattr(data, "__arrow_c_stream__")
@@ -91,7 +93,7 @@ class Data:
         if _is_of(data, "pandas"):
             data = self._of_pandas(data)
         elif _is_of(data, "polars"):
-            self.metadata = restoring.polars_types(data)
+            self.metadata = keeping.polars_types(data)
         elif not hasattr(data, "__arrow_c_stream__"):
             if not hasattr(data, "__arrow_c_array__"):
                 raise TypeError(f"expected an object with __arrow_c_stream__, a DataFrame or Series of pandas, a LazyFrame of Polars, a "
@@ -100,11 +102,15 @@ class Data:
             data = arrow.chunked_array([arrow.array(data)])
         if _is_of(data, "pyarrow"):
             data = self._of_pyarrow(data, fields)
+        # All parts of a new table must have the same types.
+        lists = keeping.byte_lists(data) if byte_lists and (table or fields is None) else []
+        if table:
+            lists = keeping.fixed_columns(table) + [name for name in lists if name not in table.fields]
         self._own: _native.Stream | None = None
         if isinstance(data, Rows):
-            self.metadata = restoring.kept(data._metadata())
+            self.metadata = keeping.kept(data._metadata())
             data = self._own = data._stream()
-        self.stream = self.type = _native.Stream(data, described)
+        self.stream = self.type = _native.Stream(data, keeping.described_by(table) if table else None, lists)
         self.metadata = {**dict(self.stream.metadata), **self.metadata}
         # The names of the columns; None if the data is one array.
         self.fields = _native.fields_of(self.type)
@@ -123,22 +129,23 @@ class Data:
     def _of_pandas(self, data: Any) -> Any:
         arrow = need("pyarrow", "writing pandas data")
         if hasattr(data, "columns"):
-            self.metadata = restoring.python_strings(data)
+            self.metadata = keeping.python_strings(data)
             return arrow.Table.from_pandas(data)
-        return arrow.chunked_array([arrow.array(data)])
+        values, self.metadata = keeping.of_series(data)
+        return values
 
     def _of_pyarrow(self, data: Any, fields: Collection[str] | None) -> Any:
         arrow = need("pyarrow", "writing pyarrow data")
         if isinstance(data, arrow.RecordBatch):
             data = arrow.Table.from_batches([data])
         if isinstance(data, arrow.Table):
-            data, metadata = restoring.storable(data, fields)
+            data, metadata = keeping.storable(data, fields)
             self.metadata.update(metadata)
         return data
 
 
 def with_metadata(settings: dict[str, Any], first: str, metadata: Mapping[str, str]) -> None:
-    """Adds what restoring.py keeps. The file of the first column has it."""
+    """Adds what keeping.py keeps. The file of the first column has it."""
     if metadata:
         settings[first] = {**settings.get(first, settings[""]), "metadata": metadata}
 
@@ -156,13 +163,14 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
           storage_options: Mapping[str, Any] | None = None) -> None:
     """Writes data into a new table, or into a file if the data is one array.
 
-    path: a path, or an s3:// URL.
+    path: a path, or an s3:// URL; or a URL of fsspec such as "memory://name", to which the file or the table is copied at the end.
     data: any object with __arrow_c_stream__, for example of pyarrow, Polars, DuckDB or this package; a DataFrame or Series of pandas; a
         LazyFrame of Polars; a Dataset or Scanner of pyarrow; a dict of columns; or record batches, in a list or from a generator.
         The labels of a DataFrame become a column, unless they are numbers of rows from 0.
         The rows may need more memory than there is: they are written as they come.
-    sorted_by: sorts the rows by these columns, so that they can be searched by key; nulls come first. Rows with equal keys keep
-        their order. For one array, True. Needs pyarrow. Rows that need more memory than memory_limit_bytes are sorted in parts on disk.
+    sorted_by: sorts the rows by these columns, so that they can be searched by key; nulls come first, and no key may be NaN. Rows with
+        equal keys keep their order. For one array, True. Needs pyarrow. Rows that need more memory than memory_limit_bytes are sorted in
+        parts on disk.
     encoding, compression: names, see cfile.encodings() and cfile.codecs(). Without them, each block gets the encoding that suits it.
     goal: "size", "speed" or "balanced" (the default), if the encoding is chosen for each block.
     block_size_bytes: the size of a block, before compression.
@@ -185,12 +193,17 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
 
     def write_at(target: Location) -> None:
         with Data(data) as source:
-            _write(target, source, options, sorted_by, memory_limit_bytes, overwrite)
+            write_data(target, source, options, sorted_by, memory_limit_bytes, overwrite)
+    if storage_options is None and is_foreign_url(path):
+        from .ranges import put_new
+        put_new(str(path), overwrite, write_at)
+        return
     publish(located(path, storage_options), overwrite, write_at)
 
 
-def _write(target: Location, source: Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int,
-           overwrite: bool) -> None:
+def write_data(target: Location, source: Data, options: Mapping[str, Any], sorted_by: Any = None, memory_limit_bytes: int = 1 << 30,
+               overwrite: bool = False) -> None:
+    """Writes a new file or table; see write."""
     settings = settings_of(options)
     if source.fields is None:
         if len(settings) > 1:
@@ -252,14 +265,20 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
                             "bloom_filter": bloom_filter})
     opened = _native.open_table(target)
     keep_index(opened, settings)
-    metadata = restoring.kept(opened.info()["metadata"])
-    with Data(data, opened.fields, restoring.described_by(opened)) as source:
-        with_metadata(settings, opened.columns[0]["name"], metadata or source.metadata)
+    metadata = keeping.kept(opened.info()["metadata"])
+    with Data(data, opened.fields, opened) as source:
+        if not opened.info()["num_parts"]:
+            metadata = metadata or source.metadata
+        elif not replacing:
+            metadata = keeping.of_further_part(metadata)
+        with_metadata(settings, opened.columns[0]["name"], metadata)
         if evolve:
             with tempfile.TemporaryDirectory() as folder:
                 rows = os.path.join(folder, "rows")
                 _finish(_native.TableWriter.create_rows(rows, source.type), source.stream)
                 _native.append_table(target, rows, settings)
+            added = [name for name in source.fields or () if name not in opened.fields]
+            keeping.change(target, lambda now: keeping.extended(now, source.metadata, added))
             return
         try:
             _finish(_native.TableWriter.replace(target, names_of(replacing), settings) if replacing else

@@ -182,15 +182,12 @@ nb::list Columns(const Opened& opened) {
 
 nb::list Fields(const Opened& opened) {
   nb::list list;
-  std::string last;
-  for (const cfile::ColumnSchema& column : opened.schema().columns) {
-    // The leaf columns of a group follow each other. Their names are paths.
-    const std::string name =
-        opened.schema().tree ? column.name.substr(0, column.name.find('.')) : column.name;
-    if (opened.schema().tree && name == last) continue;
-    list.append(name);
-    last = name;
+  if (const auto& tree = opened.schema().tree) {
+    for (size_t node = 1; node < tree->nodes().size(); node = tree->node(node).end)
+      list.append(tree->node(node).name);
+    return list;
   }
+  for (const cfile::ColumnSchema& column : opened.schema().columns) list.append(column.name);
   return list;
 }
 

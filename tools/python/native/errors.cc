@@ -72,19 +72,38 @@ absl::StatusCode CodeOf(const nb::python_error& error) {
   return absl::StatusCode::kUnavailable;
 }
 
+std::string TextOfException(nb::handle exception) {
+  const nb::object text = nb::steal(PyObject_Str(exception.ptr()));
+  const nb::object bytes =
+      nb::steal(text.is_valid() ? PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace")
+                                : nullptr);
+  PyErr_Clear();  // an exception may have no text
+  return bytes.is_valid() ? std::string(PyBytes_AsString(bytes.ptr())) : "";
+}
+
 void SetError(nb::handle exception) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }
 
 }  // namespace
 
+nb::object TextOf(std::string_view text) {
+  const auto size = static_cast<Py_ssize_t>(text.size());
+  return nb::steal(PyUnicode_DecodeUTF8(text.data(), size, "backslashreplace"));
+}
+
+nb::object PathOf(std::string_view path) {
+  return nb::steal(
+      PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
 void Raise(const absl::Status& status) {
   if (std::optional<nb::object> exception = Exceptions().Take(std::string(status.message()))) {
     SetError(*exception);
   } else {
-    const nb::object made =
-        nb::module_::import_("cfile.errors")
-            .attr("error_of")(static_cast<int>(status.code()), std::string(status.message()));
+    const nb::object made = nb::module_::import_("cfile.errors")
+                                .attr("error_of")(static_cast<int>(status.code()),
+                                                  TextOf(std::string(status.message())));
     if (cfile::IsUnfitRows(status)) made.attr("_unfit_rows") = true;
     SetError(made);
   }
@@ -93,7 +112,7 @@ void Raise(const absl::Status& status) {
 
 absl::Status StatusOfPythonError(const std::string& name) {
   nb::python_error error;
-  const std::string text = nb::cast<std::string>(nb::str(error.value()));
+  const std::string text = TextOfException(error.value());
   const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
   std::string message = cfile::StrCat(name, ": ", type, text.empty() ? "" : ": ", text);
   Exceptions().Add(message, nb::borrow(error.value()));

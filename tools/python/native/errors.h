@@ -5,10 +5,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -17,6 +19,10 @@
 namespace cfile_python {
 
 namespace nb = nanobind;
+
+// A str. Bytes that are not UTF-8 become \xff, or what os.fsdecode makes of them.
+nb::object TextOf(std::string_view text);
+nb::object PathOf(std::string_view path);
 
 // Raises the exception that stands for `status`: the exception that an object of Python has raised
 // before (StatusOfPythonError), or an exception of cfile.errors. Needs the interpreter lock.

@@ -154,19 +154,30 @@ std::shared_ptr<cfile::Storage> Location::Storage() const {
 
 Location::Location(std::string path) : text_(std::move(path)) {}
 
+namespace {
+
+// What os.fsencode returns for a str.
+std::string BytesOf(nb::handle path) {
+  const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
+  if (!bytes.is_valid()) throw nb::python_error();
+  return PyBytes_AsString(bytes.ptr());
+}
+
+}  // namespace
+
 std::optional<Location> LocationOf(const nb::object& object) {
-  std::string path;
-  if (nb::try_cast(object, path)) return Location(std::move(path));
+  if (nb::isinstance<nb::str>(object)) return Location(BytesOf(object));
   if (nb::isinstance<Location>(object)) return nb::cast<Location>(object);
   return std::nullopt;
 }
 
 void AddLocation(nb::module_& module) {
   nb::class_<Location>(module, "Location")
-      .def(nb::init<std::string>())
+      .def("__init__",
+           [](Location* place, const nb::str& path) { new (place) Location(BytesOf(path)); })
       .def(nb::init<std::string, const nb::dict&>(), nb::arg("url"), nb::arg("options"))
-      .def("__str__", &Location::text);
-  nb::implicitly_convertible<std::string, Location>();
+      .def("__str__", [](const Location& place) { return PathOf(place.text()); });
+  nb::implicitly_convertible<nb::str, Location>();
   module.def("has_http", [] {
 #ifdef CFILE_WITH_HTTP
     return true;

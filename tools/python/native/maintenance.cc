@@ -1,7 +1,10 @@
 
 #include "tools/python/native/maintenance.h"
 
+#include <nanobind/stl/map.h>
+
 #include <chrono>
+#include <map>
 #include <optional>
 
 #include "cfile/arrow_import.h"
@@ -117,6 +120,24 @@ void WriteColumns(const Location& path, const nb::object& data, const nb::dict& 
   });
 }
 
+using Pairs = std::map<std::string, std::string>;
+
+// Replaces the pairs `before` by `after`. kAborted: there are other pairs with these keys.
+void ReplaceMetadata(const Location& path, const Pairs& before, const Pairs& after) {
+  AtTable(path, [&](const auto& table) {
+    return cfile::ChangeMetadata(table, [&](auto& pairs) -> absl::Status {
+      Pairs found;
+      std::erase_if(pairs, [&](const auto& pair) {
+        const bool is_named = before.contains(pair.first) || after.contains(pair.first);
+        return is_named && found.insert(pair).second;
+      });
+      if (found != before) return absl::AbortedError("the metadata have changed");
+      pairs.insert(pairs.end(), after.begin(), after.end());
+      return absl::OkStatus();
+    });
+  });
+}
+
 nb::list Repair(const Location& path, bool salvage, bool null_lost, bool drop_damaged, bool force,
                 bool dry_run) {
   const cfile::RepairReport report = AtTable(path, [&](const auto& table) {
@@ -175,6 +196,9 @@ void AddMaintenance(nb::module_& module) {
       "rename_column", [](const Location& path, const std::string& from, const std::string& to) {
         AtTable(path, [&](const auto& table) { return cfile::RenameColumn(table, from, to); });
       });
+  module.def("replace_metadata", &ReplaceMetadata);
+  module.def("change_arrow_schema", &cfile::ChangeArrowSchema, arg("arrow_schema"), arg("renamed"),
+             arg("other") = "", arg("added") = Names());
   module.def("reorder_columns", [](const Location& path, const Names& names) {
     AtTable(path, [&](const auto& table) { return cfile::ReorderColumns(table, names); });
   });

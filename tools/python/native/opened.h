@@ -36,6 +36,7 @@ class Opened {
   // For opening.py: how to open the file or the table again, and a table's snapshot.
   nb::object origin = nb::none();
   nb::object snapshot = nb::none();
+  size_t threads = 1;  // of a scan of all rows
   // Closes the files when the calls and the streams that use them have ended.
   void Close();
   const cfile::Schema& schema() const { return schema_; }
@@ -57,6 +58,9 @@ class Opened {
     return use(cursor.get());
   }
 
+  // ValueError: Close was called.
+  std::shared_ptr<const FileOrTable> Held() const;
+
  private:
   class Borrowed {
    public:
@@ -69,8 +73,6 @@ class Opened {
     const size_t column_;
     std::unique_ptr<ColumnCursor> cursor_;
   };
-
-  std::shared_ptr<const FileOrTable> Held() const;
 
   const bool is_table_;
   const std::string name_;

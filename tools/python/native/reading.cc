@@ -14,6 +14,7 @@
 #include "tools/python/native/location.h"
 #include "tools/python/native/object_source.h"
 #include "tools/python/native/opened.h"
+#include "tools/python/native/parallel_stream.h"
 #include "tools/python/native/snapshot.h"
 #include "tools/python/native/stream.h"
 #include "tools/python/native/values.h"
@@ -43,8 +44,54 @@ Result Exported(const Opened& opened, const Make& make) {
     return Result(&stream, opened.name());
 }
 
-ExportedStream Stream(const Opened& opened, const TableScanOptions& scan,
+// Divides a scan among threads, so that the batches of `max_batches` ranges are small in memory.
+// Returns no ranges for a scan that one thread should do.
+absl::StatusOr<std::vector<cfile::OrdinalRange>> ParallelRanges(const Opened& opened,
+                                                                const TableScanOptions& scan,
+                                                                const ArrowExportOptions& options,
+                                                                size_t& max_batches) {
+  constexpr size_t kMostColumns = 64;
+  const size_t columns = scan.columns ? scan.columns->size() : opened.schema().columns.size();
+  const uint64_t end = std::min(scan.range.end, opened.num_rows());
+  const uint64_t rows = end - std::min(scan.range.begin, end);
+  max_batches = std::clamp<size_t>(32 / std::max<size_t>(columns, 1), 1, 4);
+  const size_t ranges = static_cast<size_t>(rows / (max_batches * cfile::kMaxBatchRows));
+  // The type of a dictionary depends on the first file of a scan.
+  const bool by_file = options.dictionaries || options.dictionary_views;
+  std::vector<cfile::OrdinalRange> none;
+  if (opened.threads < 2 || ranges < 2 || columns > kMostColumns || scan.reverse ||
+      !scan.where.empty() || scan.limit < rows) {
+    return none;
+  }
+  if (opened.is_table()) {
+    const cfile::TableReader table = opened.table();
+    if (by_file && table.num_parts() > 1) return none;
+    return table.SplitScan(scan, ranges);
+  }
+  return rows == opened.num_rows() ? opened.file().Split(ranges) : none;
+}
+
+ExportedStream Stream(const Opened& opened, TableScanOptions scan,
                       const ArrowExportOptions& options) {
+  size_t max_batches = 1;
+  auto ranges = WithoutLock([&] { return ParallelRanges(opened, scan, options, max_batches); });
+  if (ranges.size() > 1) {
+    const auto open = [held = opened.Held(), scan, options](
+                          const cfile::OrdinalRange& range, const std::atomic<bool>* cancelled,
+                          ArrowArrayStream* stream) -> absl::Status {
+      TableScanOptions part = scan;
+      part.range = range;
+      part.cancelled = cancelled;
+      if (const auto* const table = std::get_if<cfile::TableReader>(&*held))
+        return ExportArrowStream(*table, part, options, stream);
+      return ExportArrowStream(std::get<cfile::Reader>(*held), range, options, stream);
+    };
+    return Exported(opened, [&](ArrowArrayStream& stream) {
+      return MakeParallelStream(
+          std::move(ranges), open,
+          {.threads = opened.threads, .max_batches = max_batches, .name = opened.name()}, &stream);
+    });
+  }
   return Exported(opened, [&](ArrowArrayStream& stream) -> absl::Status {
     if (opened.is_table()) return ExportArrowStream(opened.table(), scan, options, &stream);
     // A whole file also brings the metadata of its header and footer.
@@ -217,6 +264,7 @@ void AddReading(nb::module_& module) {
   using nb::arg;
   nb::class_<Opened>(module, "Opened")
       .def_rw("origin", &Opened::origin)
+      .def_rw("threads", &Opened::threads)
       .def_rw("snapshot", &Opened::snapshot)
       .def("close",
            [](Opened& opened) {
@@ -226,7 +274,7 @@ void AddReading(nb::module_& module) {
              });
            })
       .def_prop_ro("is_table", &Opened::is_table)
-      .def_prop_ro("name", &Opened::name)
+      .def_prop_ro("name", [](const Opened& opened) { return PathOf(opened.name()); })
       .def_prop_ro("num_rows", &Opened::num_rows)
       .def_prop_ro("columns", &Columns)
       .def_prop_ro("fields", &Fields)

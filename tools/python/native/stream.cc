@@ -280,12 +280,16 @@ void AddStreams(nb::module_& module) {
       .def(
           "__init__",
           [](ExportedStream* stream, const nb::object& data,
-             const std::optional<std::string>& described) {
+             const std::optional<std::pair<std::string, std::vector<std::string>>>& table,
+             const std::vector<std::string>& byte_lists) {
             const auto storable = StreamOf(data, "data");
-            auto pairs = ValueOf(cfile::StoreArrowTypes(described, &storable->value));
+            std::optional<cfile::DescribedTable> described;
+            if (table) described = {table->first, table->second};
+            auto pairs = ValueOf(cfile::StoreArrowTypes(described, byte_lists, &storable->value));
             new (stream) ExportedStream(&storable->value, "data", std::move(pairs));
           },
-          nb::arg("data"), nb::arg("described") = nb::none())
+          nb::arg("data"), nb::arg("table") = nb::none(),
+          nb::arg("byte_lists") = std::vector<std::string>())
       .def_prop_ro("metadata", &ExportedStream::metadata)
       .def("__arrow_c_schema__", &ExportedStream::SchemaCapsule)
       .def(

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
-#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,9 +10,8 @@
 #include "cfile/core/format/metadata_keys.h"
 #include "cfile/parts/arrow/c_data.h"
 #include "cfile/parts/arrow/field_tree.h"
-#include "cfile/parts/arrow/import_array.h"
 #include "cfile/parts/arrow/import_type.h"
-#include "cfile/parts/arrow/schema/half.h"
+#include "cfile/parts/arrow/schema/changed_array.h"
 #include "cfile/parts/arrow/schema/schema_text.h"
 #include "encodings/core/status.h"
 
@@ -26,19 +22,8 @@ namespace {
 using encodings::StrCat;
 
 constexpr size_t kDeepestField = 1100;
-constexpr size_t kMaxNullListBytes = size_t{256} << 20;
 constexpr std::string_view kExtensionName = "ARROW:extension:name";
 constexpr std::string_view kExtensionPrefix = "ARROW:extension:";
-
-// How an array changes.
-enum class Change : uint8_t {
-  kNone,
-  kHalfToFloat,
-  kFloatToHalf,
-  kNullToString,
-  kToNull,
-  kToFixedLists
-};
 
 // Returns the format of the column for a type that columns do not have; "" for other types.
 std::string_view StoredFormat(std::string_view format) {
@@ -95,27 +80,6 @@ std::string Family(std::string_view format) {
   return std::string(format);
 }
 
-// The size of a number with this format; 0 for other types.
-size_t ElementBytes(std::string_view format) {
-  constexpr std::string_view kLetters = "cCsSiIlLfg";
-  constexpr size_t kBytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-  const size_t at = kLetters.find(format);
-  return format.size() == 1 && at < kLetters.size() ? kBytes[at] : 0;
-}
-
-// The length of the lists of a fixed length that ElementsOf can make; 0 for other types.
-size_t ListWidth(const ArrowField& field) {
-  const std::string& format = field.format;
-  if (!format.starts_with("+w:") || field.children.size() != 1 ||
-      ElementBytes(field.children[0].format) == 0) {
-    return 0;
-  }
-  int32_t width = 0;
-  const char* const end = format.data() + format.size();
-  const auto [rest, error] = std::from_chars(format.data() + 3, end, width);
-  return error == std::errc() && rest == end ? static_cast<size_t>(std::max(width, 0)) : 0;
-}
-
 // Returns true if an array of `stored` is the storage of an array of `described`, except that the
 // lists at the top may become lists of a fixed length.
 bool IsStorage(const ArrowField& stored, const ArrowField& described, bool top = true) {
@@ -163,142 +127,41 @@ std::string NameOf(std::string_view format) {
   return StrCat("duration(", unit == 's' ? "s" : StrCat(std::string(1, unit), "s"), ")");
 }
 
+// The child of `described` that stands for child `i` of `field`; null if there is none.
+const ArrowField* SameChild(const ArrowField& field, size_t i, const ArrowField* described) {
+  if (described == nullptr) return nullptr;
+  const std::vector<ArrowField>& children = described->children;
+  for (const ArrowField& child : children) {
+    if (field.format == "+s" && child.name == field.children[i].name) return &child;
+  }
+  // The fields of lists and maps may have any names.
+  return children.size() == field.children.size() ? &children[i] : nullptr;
+}
+
 // Checks durations and float16 of rows for a table that exists.
-absl::Status CheckSame(const ArrowField& field, const ArrowField* described) {
+absl::Status CheckSame(const ArrowField& field, const ArrowField* described,
+                       const std::string& path) {
   const auto other = [](const ArrowField* of) {
     const std::string_view format = of == nullptr ? "" : std::string_view(ValuesOf(*of).format);
     return format == "n" || StoredFormat(format).empty() ? "" : format;
   };
   const std::string_view found = other(&field), expected = other(described);
-  if (found == expected || ValuesOf(field).format == "n") return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("Arrow field ", field.name, ": the column has the type ",
-                                           NameOf(expected), ", found ", NameOf(found)));
-}
-
-// Keeps a buffer of `parts`.
-template <typename T>
-void AddOwned(std::vector<T> values, ArrayParts& parts) {
-  const auto owner = std::make_shared<const std::vector<T>>(std::move(values));
-  parts.AddBuffer(owner->data(), owner);
-}
-
-// Returns the elements of lists of the fixed length `width`. Elements of lists that are null are
-// null, too: a consumer counts them. Lists that are null take at most kMaxNullListBytes.
-absl::StatusOr<HeldArray> ElementsOf(const ArrowArray& lists, const std::string& format,
-                                     size_t width) {
-  const ArrowArray& elements = *lists.children[0];
-  if (elements.n_buffers != 2) return absl::InvalidArgumentError("the lists have no numbers");
-  const size_t size_bytes = ElementBytes(format);
-  const auto count = static_cast<size_t>(lists.offset + lists.length);
-  const auto* const bits = static_cast<const uint8_t*>(lists.buffers[0]);
-  const auto* const element_bits = static_cast<const uint8_t*>(elements.buffers[0]);
-  const auto is_list = [&](size_t i) {
-    const auto row = static_cast<int64_t>(i);
-    return row >= lists.offset && (bits == nullptr || BitAt(bits, row));
-  };
-  size_t nulls = 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (!is_list(i)) {
-      ++nulls;
-      continue;
-    }
-    const int64_t begin = LoadAt<int32_t>(lists.buffers[1], static_cast<int64_t>(i));
-    const int64_t end = LoadAt<int32_t>(lists.buffers[1], static_cast<int64_t>(i) + 1);
-    if (end - begin != static_cast<int64_t>(width)) {
-      return absl::InvalidArgumentError(StrCat("row ", i, " of a batch: a list of ", width,
-                                               " elements expected, found ", end - begin));
-    }
+  if (found != expected && ValuesOf(field).format != "n") {
+    return absl::InvalidArgumentError(StrCat("Arrow field ", path, ": the column has the type ",
+                                             NameOf(expected), ", found ", NameOf(found)));
   }
-  if (nulls > kMaxNullListBytes / (width * size_bytes)) {
-    return absl::OutOfRangeError(StrCat(nulls, " lists of ", width,
-                                        " elements that are null need more than ",
-                                        kMaxNullListBytes, " bytes: read smaller batches"));
+  for (size_t i = 0; i < field.children.size(); ++i) {
+    CFILE_RETURN_IF_ERROR(CheckSame(field.children[i], SameChild(field, i, described),
+                                    StrCat(path, ".", field.children[i].name)));
   }
-  std::vector<char> values(count * width * size_bytes);
-  std::vector<uint8_t> validity((count * width + 7) / 8);
-  for (size_t i = 0; i < count; ++i) {
-    if (!is_list(i)) continue;
-    const int64_t begin =
-        elements.offset + LoadAt<int32_t>(lists.buffers[1], static_cast<int64_t>(i));
-    std::memcpy(
-        &values[i * width * size_bytes],
-        static_cast<const char*>(elements.buffers[1]) + static_cast<size_t>(begin) * size_bytes,
-        width * size_bytes);
-    for (size_t k = i * width; k < (i + 1) * width; ++k) {
-      const int64_t element = begin + static_cast<int64_t>(k - i * width);
-      const bool valid = element_bits == nullptr || BitAt(element_bits, element);
-      validity[k / 8] = static_cast<uint8_t>(validity[k / 8] | int{valid} << (k % 8));
-    }
-  }
-  ArrayParts parts{.length = static_cast<int64_t>(count * width), .null_count = -1};
-  AddOwned(std::move(validity), parts);
-  AddOwned(std::move(values), parts);
-  return MakeArray(std::move(parts));
-}
-
-// Checks that float16 has the numbers of an array of float: another column may have had the name
-// before, or other programs may have appended rows.
-absl::Status CheckHalves(const ArrowArray& array, const std::string& name) {
-  const auto* const bits = static_cast<const uint8_t*>(array.buffers[0]);
-  for (int64_t i = array.offset; i < array.offset + array.length; ++i) {
-    if (bits != nullptr && !BitAt(bits, i)) continue;
-    const float number = LoadAt<float>(array.buffers[1], i);
-    if (FloatOfHalf(HalfOfFloat(number)) == number || std::isnan(number)) continue;
-    return absl::InvalidArgumentError(
-        StrCat("Arrow field ", name, ": float16 does not have the number ", number));
-  }
-  return absl::OkStatus();
-}
-
-template <typename To, typename From, typename Convert>
-std::vector<To> Converted(const ArrowArray& array, const Convert& convert) {
-  std::vector<To> values(static_cast<size_t>(array.offset + array.length));
-  for (int64_t i = array.offset; i < array.offset + array.length; ++i)
-    values[static_cast<size_t>(i)] = convert(LoadAt<From>(array.buffers[1], i));
-  return values;
-}
-
-// Replaces *array, which is not released. `field`: the new type.
-absl::Status ChangeArray(Change change, const ArrowField& field, ArrowArray* array) {
-  const auto old = std::make_shared<HeldArray>(array);
-  ArrowArray& from = *old->get();
-  const bool has_nulls = change == Change::kNullToString || change == Change::kToNull;
-  if (from.length < 0 || from.offset < 0 ||
-      (!has_nulls && (from.n_buffers != 2 || (from.length > 0 && from.buffers[1] == nullptr)))) {
-    return absl::InvalidArgumentError(
-        StrCat("Arrow field ", field.name, ": the array has no values"));
-  }
-  const auto slots = static_cast<size_t>(from.offset + from.length);
-  ArrayParts parts{.length = from.length, .null_count = has_nulls ? from.length : from.null_count};
-  if (change == Change::kNullToString) {
-    AddOwned(std::vector<uint8_t>((slots + 7) / 8), parts);
-    AddOwned(std::vector<int32_t>(slots + 1), parts);
-    AddOwned(std::vector<char>(1), parts);
-  } else if (!has_nulls) {
-    parts.AddBuffer(from.buffers[0], old);
-  }
-  if (change == Change::kHalfToFloat)
-    AddOwned(Converted<float, uint16_t>(from, FloatOfHalf), parts);
-  if (change == Change::kFloatToHalf) {
-    CFILE_RETURN_IF_ERROR(CheckHalves(from, field.name));
-    AddOwned(Converted<uint16_t, float>(from, HalfOfFloat), parts);
-  }
-  if (change == Change::kToFixedLists) {
-    CFILE_ASSIGN_OR_RETURN(HeldArray elements,
-                           ElementsOf(from, field.children[0].format, ListWidth(field)));
-    parts.children.push_back(std::move(elements));
-  }
-  HeldArray made = MakeArray(std::move(parts));
-  made.get()->offset = from.offset;
-  made.MoveTo(array);
   return absl::OkStatus();
 }
 
 // A stream around another one. The functions of the stream are as MakeStream says.
 class OtherTypes {
  public:
-  OtherTypes(Held<ArrowArrayStream> inner, ArrowField type, std::vector<Change> changes)
-      : inner_(std::move(inner)), type_(std::move(type)), changes_(std::move(changes)) {}
+  OtherTypes(Held<ArrowArrayStream> inner, ArrowField type, FieldChange change)
+      : inner_(std::move(inner)), type_(std::move(type)), change_(std::move(change)) {}
 
   static void MakeStream(std::unique_ptr<OtherTypes> types, ArrowArrayStream* out) {
     *out = {.get_schema =
@@ -342,29 +205,23 @@ class OtherTypes {
   }
 
   int Next(ArrowArray* array) {
-    if (const int error = inner_.get()->get_next(inner_.get(), array); error != 0) return error;
-    if (array->release == nullptr) return 0;
-    const std::vector<ArrowField*> columns = ColumnsOf(type_);
-    const bool is_struct = type_.format == "+s";
-    for (size_t i = 0; i < changes_.size(); ++i) {
-      if (changes_[i] == Change::kNone) continue;
-      ArrowArray* changed = array;
-      if (is_struct)
-        changed = i < static_cast<size_t>(array->n_children) ? array->children[i] : nullptr;
-      absl::Status status = absl::InvalidArgumentError("a child of a batch is missing");
-      if (changed != nullptr) status = ChangeArray(changes_[i], *columns[i], changed);
-      if (status.ok()) continue;
-      error_ = std::string(status.message());
-      HeldArray released(array);
-      return EINVAL;
+    HeldArray batch;
+    if (const int error = inner_.get()->get_next(inner_.get(), batch.get()); error != 0)
+      return error;
+    if (!batch.empty()) {
+      if (const absl::Status status = ChangeArray(change_, type_, "", batch.get()); !status.ok()) {
+        error_ = std::string(status.message());
+        return EINVAL;
+      }
     }
+    batch.MoveTo(array);
     return 0;
   }
 
   Held<ArrowArrayStream> inner_;
-  ArrowField type_;
-  const std::vector<Change> changes_;  // of ColumnsOf(type_)
-  std::string error_;                  // of this stream; the inner one keeps its own
+  const ArrowField type_;
+  const FieldChange change_;
+  std::string error_;  // of this stream; the inner one keeps its own
 };
 
 absl::StatusOr<ArrowField> TypeOf(ArrowArrayStream* stream) {
@@ -376,42 +233,115 @@ absl::StatusOr<ArrowField> TypeOf(ArrowArrayStream* stream) {
   return CopyArrowSchema(*schema.get(), kDeepestField);
 }
 
-void Replace(ArrowField type, std::vector<Change> changes, ArrowArrayStream* stream) {
+void Replace(ArrowField type, FieldChange change, ArrowArrayStream* stream) {
   Held<ArrowArrayStream> inner(stream);
   OtherTypes::MakeStream(
-      std::make_unique<OtherTypes>(std::move(inner), std::move(type), std::move(changes)), stream);
+      std::make_unique<OtherTypes>(std::move(inner), std::move(type), std::move(change)), stream);
 }
 
-// Gives a field its described type. Returns what changes in its arrays. The arrays of a field
-// inside of another one (`top` is false) stay as they are.
-Change Restore(const ArrowField& described, bool is_null, ArrowField& field, bool top = true) {
+// Adds what changes in a child. `children`: how many there are.
+void AddChange(FieldChange of_child, size_t i, size_t children, FieldChange& change) {
+  if (!of_child.any()) return;
+  change.children.resize(children);
+  change.children[i] = std::move(of_child);
+}
+
+// Gives a field the type that a column stores. Sets `is_changed` if this is another type. Returns
+// what changes in its arrays.
+FieldChange Store(ArrowField& field, bool& is_changed) {
+  FieldChange change;
+  std::string& format = ValuesOf(field).format;
+  const bool is_null = format == "n";
+  // ImportArrowSchema refuses dictionaries of float16.
+  if (!StoredFormat(format).empty() && (format != "e" || field.dictionary.empty())) {
+    is_changed = true;
+    if (is_null) change.own = Change::kNullToString;
+    if (format == "e") change.own = Change::kHalfToFloat;
+    format = StoredFormat(format);
+    if (is_null) {
+      field.format = "u";  // also of a dictionary without values
+      field.dictionary.clear();
+    }
+  }
+  for (size_t i = 0; i < field.children.size(); ++i)
+    AddChange(Store(field.children[i], is_changed), i, field.children.size(), change);
+  return change;
+}
+
+// As Store, for a column of lists of numbers that have a fixed length, here or in the table.
+// `same`: the description of the table's column; null if there is none. `as_bytes`: whether a
+// column stores the lists as bytes.
+absl::Status StoreLists(const ArrowField* same, bool as_bytes, ArrowField& column,
+                        FieldChange& change) {
+  const size_t width = ListWidth(column), kept_width = same == nullptr ? 0 : ListWidth(*same);
+  const bool is_list = (column.format == "+l" || column.format == "+L") && kept_width > 0 &&
+                       column.children.size() == 1 &&
+                       column.children[0].format == same->children[0].format;
+  if (width > 0 && kept_width > 0 && width != kept_width) {
+    return absl::InvalidArgumentError(StrCat("Arrow field ", column.name,
+                                             ": the column has lists of ", kept_width,
+                                             " elements, found lists of ", width));
+  }
+  if (!(width > 0 && as_bytes) && !is_list) return absl::OkStatus();
+  change.lists = width > 0 ? column : *same;
+  change.large_lists = column.format == "+L";
+  change.own = !as_bytes   ? Change::kToFixedLists
+               : width > 0 ? Change::kFixedListsToBytes
+                           : Change::kListsToBytes;
+  if (as_bytes) column.children.clear();
+  column.format = as_bytes ? StrCat("w:", ListBytes(change.lists)) : same->format;
+  return absl::OkStatus();
+}
+
+using IsNull = absl::FunctionRef<bool(const std::string& column)>;
+
+// Gives a field its described type. Returns what changes in its arrays. `path`: the name of the
+// column if the field has no children. `top`: it is no child of another field.
+FieldChange Restore(const ArrowField& described, const std::string& path, IsNull is_null,
+                    ArrowField& field, bool top = true) {
   const ArrowField& values = ValuesOf(described);
-  Change change = Change::kNone;
+  FieldChange change;
   const std::string_view format = values.format;
-  if (top && format == "n" && is_null && field.children.empty() && field.dictionary.empty()) {
-    change = Change::kToNull;
+  if (format == "n") {
+    // The import of a Parquet file makes a column of int32.
+    const bool is_stored = Family(field.format) == "u" || field.format == "i";
+    if (is_stored && field.dictionary.empty() && is_null(path)) {
+      change.own = Change::kToNull;
+      field.format = format;
+    }
+  } else if (format == "e" && field.format == "f") {
+    change.own = Change::kFloatToHalf;
     field.format = format;
-  } else if (top && format == "e" && field.format == "f") {
-    change = Change::kFloatToHalf;
-    field.format = format;
-  } else if (format == "e" ? field.format == "w:2"
-                           : format != "n" && field.format == StoredFormat(format)) {
+  } else if (format == "e" ? field.format == "w:2" : field.format == StoredFormat(format)) {
     field.format = format;
   }
-  const bool is_storage = IsStorage(field, described, top);
-  if (is_storage && field.format != format && format.starts_with("+w:") &&
-      ExtensionOf(described) != nullptr) {
+  const bool is_bytes =
+      top && ListBytes(described) > 0 && field.format == StrCat("w:", ListBytes(described));
+  const bool is_storage = is_bytes || IsStorage(field, described, top);
+  if (is_bytes || (is_storage && field.format != format && format.starts_with("+w:"))) {
+    change.own = is_bytes ? Change::kBytesToFixedLists : Change::kToFixedLists;
+    change.lists = described;
     field.format = format;
-    change = Change::kToFixedLists;
+    if (is_bytes)
+      field.children = {{.format = described.children[0].format,
+                         .name = described.children[0].name,
+                         .flags = described.children[0].flags}};
   }
   for (const auto& pair : described.metadata) {
-    if (is_storage || !pair.first.starts_with(kExtensionPrefix)) field.metadata.push_back(pair);
+    if (!pair.first.starts_with("cfile.") &&
+        (is_storage || !pair.first.starts_with(kExtensionPrefix))) {
+      field.metadata.push_back(pair);
+    }
   }
-  if (field.children.size() != described.children.size()) return change;
+  const bool is_list = field.format == "+l" || field.format.starts_with("+w:");
   for (size_t i = 0; i < field.children.size(); ++i) {
-    const ArrowField& child = described.children[i];
-    if (field.format != "+s" || child.name == field.children[i].name)
-      Restore(child, false, field.children[i], false);
+    const ArrowField* const child = SameChild(field, i, &described);
+    if (child == nullptr) continue;
+    const std::string name = is_list                ? "list.element"
+                             : field.format == "+m" ? "key_value"
+                                                    : field.children[i].name;
+    AddChange(Restore(*child, StrCat(path, ".", name), is_null, field.children[i], false), i,
+              field.children.size(), change);
   }
   return change;
 }
@@ -420,35 +350,41 @@ Change Restore(const ArrowField& described, bool is_null, ArrowField& field, boo
 }  // namespace internal
 
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes(
-    const std::optional<std::string>& described, ArrowArrayStream* stream) {
+    const std::optional<DescribedTable>& table, const std::vector<std::string>& byte_lists,
+    ArrowArrayStream* stream) {
   using namespace internal;
   CFILE_ASSIGN_OR_RETURN(ArrowField type, TypeOf(stream));
   ArrowField kept = type;
-  const std::optional<ArrowField> known = described ? ParseArrowSchema(*described) : std::nullopt;
-  std::vector<Change> changes;
+  const std::optional<ArrowField> known =
+      table ? ParseArrowSchema(table->arrow_schema) : std::nullopt;
+  const auto contains = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const bool is_struct = type.format == "+s";
   bool is_changed = false, is_kept = false;
-  for (ArrowField* const column : ColumnsOf(type)) {
-    CFILE_RETURN_IF_ERROR(CheckExtensions(*column, column->name));
-    if (described) {
-      const ArrowField* same = nullptr;
-      for (size_t i = 0; known && i < known->children.size(); ++i) {
-        const ArrowField& field = known->children[i];
-        if (field.name == column->name || type.format != "+s") same = &field;
-      }
-      CFILE_RETURN_IF_ERROR(CheckSame(*column, same));
+  FieldChange change;
+  const std::vector<ArrowField*> columns = ColumnsOf(type);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    ArrowField& column = *columns[i];
+    CFILE_RETURN_IF_ERROR(CheckExtensions(column, column.name));
+    is_kept |= column.format.starts_with("+w:");  // a column of lists does not know their length
+    const ArrowField* same = nullptr;
+    for (size_t k = 0; known && k < known->children.size(); ++k) {
+      const ArrowField& field = known->children[k];
+      if (field.name == column.name || !is_struct) same = &field;
     }
-    std::string& format = ValuesOf(*column).format;
-    is_kept |= format.starts_with("+w:");  // a column of lists does not know their length
-    const bool is_null = format == "n";
-    changes.push_back(is_null ? Change::kNullToString : Change::kNone);
-    // ImportArrowSchema refuses dictionaries of float16.
-    if (format == "e" && column->dictionary.empty()) changes.back() = Change::kHalfToFloat;
-    if (StoredFormat(format).empty() || (format == "e" && !column->dictionary.empty())) continue;
-    is_changed = true;
-    format = StoredFormat(format);
-    if (!is_null) continue;
-    column->format = "u";  // also of a dictionary without values
-    column->dictionary.clear();
+    const bool is_known = table && (!is_struct || contains(table->columns, column.name));
+    if (is_known) CFILE_RETURN_IF_ERROR(CheckSame(column, same, column.name));
+    const bool as_bytes = contains(byte_lists, is_struct ? column.name : "") &&
+                          (!is_known || (same != nullptr && ListWidth(*same) > 0));
+    FieldChange of_column;
+    CFILE_RETURN_IF_ERROR(StoreLists(is_known ? same : nullptr, as_bytes, column, of_column));
+    is_changed |= of_column.any();
+    if (!of_column.any()) of_column = Store(column, is_changed);
+    if (is_struct)
+      AddChange(std::move(of_column), i, columns.size(), change);
+    else
+      change = std::move(of_column);
   }
   std::erase_if(kept.metadata, [](const auto& pair) { return pair.first == "pandas"; });
   is_kept |= KeepMetadata(kept);
@@ -465,7 +401,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes
   std::string text = WriteArrowSchema(kept);
   if (text.empty())
     return absl::UnimplementedError("a type beside other types that no column has is not known");
-  if (is_changed) Replace(std::move(type), std::move(changes), stream);
+  if (is_changed) Replace(std::move(type), std::move(change), stream);
   pairs.emplace_back(kArrowSchema, std::move(text));
   return pairs;
 }
@@ -477,24 +413,53 @@ absl::Status RestoreArrowTypes(std::string_view arrow_schema,
   const std::optional<ArrowField> described = ParseArrowSchema(arrow_schema);
   if (!described) return absl::OkStatus();
   CFILE_ASSIGN_OR_RETURN(ArrowField type, TypeOf(stream));
-  std::vector<Change> changes;
-  for (ArrowField* const column : ColumnsOf(type)) {
-    changes.push_back(Change::kNone);
-    std::erase_if(column->metadata, [](const auto& pair) { return pair.first == kArrowSchema; });
-    for (const ArrowField& field : described->children) {
-      if (field.name != column->name) continue;
-      const bool nulls = ValuesOf(field).format == "n" && is_null(column->name);
-      changes.back() = Restore(field, nulls, *column);
-      break;
-    }
+  FieldChange change;
+  std::vector<ArrowField*> columns = ColumnsOf(type);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    ArrowField& column = *columns[i];
+    std::erase_if(column.metadata, [](const auto& pair) { return pair.first == kArrowSchema; });
+    const auto field = std::find_if(described->children.begin(), described->children.end(),
+                                    [&](const auto& child) { return child.name == column.name; });
+    if (field == described->children.end()) continue;
+    FieldChange of_column = Restore(*field, column.name, is_null, column);
+    if (type.format == "+s")
+      AddChange(std::move(of_column), i, columns.size(), change);
+    else
+      change = std::move(of_column);
   }
   if (type.format == "+s") {
     for (const auto& pair : described->metadata) {
-      if (pair.first != "pandas") type.metadata.push_back(pair);
+      if (pair.first != "pandas" && !pair.first.starts_with("cfile."))
+        type.metadata.push_back(pair);
     }
   }
-  Replace(std::move(type), std::move(changes), stream);
+  Replace(std::move(type), std::move(change), stream);
   return absl::OkStatus();
+}
+
+std::string ChangeArrowSchema(std::string_view arrow_schema,
+                              const std::map<std::string, std::string>& renamed,
+                              std::string_view other, const std::vector<std::string>& added) {
+  using namespace internal;
+  std::optional<ArrowField> described = ParseArrowSchema(arrow_schema);
+  if (!described && !arrow_schema.empty()) return std::string(arrow_schema);
+  if (!described) described = {.format = "+s"};
+  std::vector<ArrowField>& fields = described->children;
+  const auto is_added = [&](const ArrowField& field) {
+    return std::find(added.begin(), added.end(), field.name) != added.end();
+  };
+  for (ArrowField& field : fields) {
+    if (const auto found = renamed.find(field.name); found != renamed.end())
+      field.name = found->second;
+  }
+  std::erase_if(fields, [&](const auto& field) { return field.name.empty() || is_added(field); });
+  if (std::optional<ArrowField> from = ParseArrowSchema(other)) {
+    for (ArrowField& field : from->children) {
+      if (is_added(field)) fields.push_back(std::move(field));
+    }
+  }
+  std::string text = WriteArrowSchema(*described);
+  return text.empty() ? std::string(arrow_schema) : text;
 }
 
 }  // namespace cfile
