@@ -326,7 +326,7 @@ typedef struct cfile_writer_options {
   int32_t no_positional_index;
   int32_t no_statistics;
   int32_t format_version;  // 1 or 2; 0: 2
-  int32_t kudu;            // 1: exactly the bytes that Kudu's writer writes
+  int32_t oldest_reader;   // CFILE_OLDEST_READER_...
   uint32_t bloom_filter_bits_per_value;
   uint32_t max_values_per_block;
   uint64_t block_size_bytes;
@@ -334,6 +334,12 @@ typedef struct cfile_writer_options {
   uint64_t max_value_size_bytes;
 } cfile_writer_options;
 enum { CFILE_GOAL_BALANCED = 0, CFILE_GOAL_SIZE = 1, CFILE_GOAL_SPEED = 2 };
+enum {
+  CFILE_OLDEST_READER_DEFAULT = 0,
+  CFILE_OLDEST_READER_KUDU = 1,
+  CFILE_OLDEST_READER_0_1 = 2,
+  CFILE_OLDEST_READER_0_2 = 3
+};
 
 // A place for the bytes of a file. The library makes one call at a time. The callbacks must not
 // throw exceptions or jump out of the library. Codes of errors: as for cfile_source.

@@ -41,7 +41,7 @@ const char* cfile_error_message(void);
 // cfile_error_message will contain. `message` is copied.
 void cfile_set_error_message(const char* message);
 
-// Returns the version of the library, for example "0.1.0".
+// Returns the version of the library, for example "0.2.0".
 const char* cfile_version(void);
 
 // ---- Values

@@ -98,8 +98,8 @@ class CFILE_EXPORT CompoundKeyReader {
 };
 
 // The options for a file of compound keys, a column of type binary: encoding PREFIX, blocks of
-// 4,096 bytes, LZ4 if LZ4 was built in, and only a value index. With Compatibility::kKudu the file
+// 4,096 bytes, LZ4 if LZ4 was built in, and only a value index. With OldestReader::kKudu the file
 // has exactly the bytes that Kudu writes.
-CFILE_EXPORT WriterOptions CompoundKeyOptions(Compatibility compatibility = Compatibility::kNone);
+CFILE_EXPORT WriterOptions CompoundKeyOptions(OldestReader oldest_reader = OldestReader::kDefault);
 
 }  // namespace cfile

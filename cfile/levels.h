@@ -61,7 +61,7 @@ class CFILE_EXPORT LevelWriter {
  public:
   // Begins a file at `path` or into `sink`. options.nullable is ignored: `limits` says whether a
   // record may be null. Errors as Writer::Create. kInvalidArgument: also for a value index, version
-  // 1, or Compatibility::kKudu for anything but Kudu's arrays.
+  // 1, or OldestReader::kKudu for anything but Kudu's arrays.
   static absl::StatusOr<LevelWriter> Create(const std::string& path, const ColumnType& type,
                                             const LevelLimits& limits,
                                             const WriterOptions& options = {});

@@ -6,10 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -20,13 +23,26 @@ enum class FormatVersion : uint8_t {
   kV2 = 2,  // magic "kuducfl2"
 };
 
-enum class Compatibility : uint8_t {
-  kNone = 0,
+// The oldest program that must be able to read what is written. The numbers are stored in tables
+// and never change; a newer program has a greater number.
+enum class OldestReader : uint32_t {
+  // For a new file or a new table: the newest version below. For a file of an existing table: what
+  // the table says (TableReader::oldest_reader).
+  kDefault = 0,
   // The writer writes exactly the bytes that Apache Kudu's writer would write: Kudu's block
   // boundaries and runs, no alignment, and none of this library's extensions of the format. Types,
   // encodings and codecs that Kudu does not support are errors.
   kKudu = 1,
+  // No movable blocks; the encodings for, fsst, compact and alp-rd are errors. A table has no
+  // nullable key columns and no changed columns, and table.cft describes all parts itself.
+  kVersion0_1 = 2,
+  kVersion0_2 = 3,
 };
+
+// Returns "kudu", "0.1" or "0.2"; "" for kDefault; "number N" for a number of a newer version.
+CFILE_EXPORT std::string OldestReaderName(OldestReader reader);
+// The inverse of OldestReaderName. kInvalidArgument: there is no such name.
+CFILE_EXPORT absl::StatusOr<OldestReader> ParseOldestReader(std::string_view name);
 
 // How the writer chooses the encoding and the compression of a block. A candidate is an encoding
 // that automatic choice may take (encodings/core/automatic.h), with or without compression. The
@@ -80,12 +96,12 @@ struct WriterOptions {
   // kAuto: the writer chooses encodings for the `goal`, and stores the encoding of each block in
   // the block. It makes a trial at the first block, from all values of a small column or a sample
   // of a large one, and again where the values change; other blocks keep the last choice. In
-  // version 1 and with Compatibility::kKudu blocks cannot store a choice: the writer then chooses
+  // version 1 and with OldestReader::kKudu blocks cannot store a choice: the writer then chooses
   // one encoding for the file, by the type of the column.
   Encoding encoding = Encoding::kAuto;
   Goal goal = Goal::kBalanced;
   // kDefault: with encoding kAuto, the goal's codec, or no codec if the goal's codec was not built
-  // in; with any other encoding, in version 1 and with Compatibility::kKudu, no codec. The goal's
+  // in; with any other encoding, in version 1 and with OldestReader::kKudu, no codec. The goal's
   // codec compresses a block only if the block becomes as much smaller as Goal says. Any other
   // value: this codec compresses each block that becomes at least a tenth smaller (in version 1:
   // all blocks), and automatic choice compares the sizes after compression.
@@ -107,7 +123,7 @@ struct WriterOptions {
 
   // A data block ends when its encoded values have approximately block_size_bytes bytes, or when
   // the block has max_values_per_block rows (nulls included), whichever comes first.
-  // block_size_bytes must be at most half of max_block_size_bytes. With Compatibility::kKudu the
+  // block_size_bytes must be at most half of max_block_size_bytes. With OldestReader::kKudu the
   // number of rows is not limited.
   size_t block_size_bytes = 256 * 1024;
   uint32_t max_values_per_block = 1 << 20;
@@ -116,7 +132,7 @@ struct WriterOptions {
   // that is not in memory reads little. The first block, blocks by which the writer chooses an
   // encoding, and the blocks after the first 65,536 may be larger. 0: no such limit; searches and
   // scans of files in memory are then faster. No effect on files without a value index, of version
-  // 1 and for Compatibility::kKudu.
+  // 1 and for OldestReader::kKudu.
   size_t seek_block_size_bytes = 0;
   // An index node ends when its size exceeds this number of bytes.
   size_t index_block_size_bytes = 32 * 1024;
@@ -134,7 +150,7 @@ struct WriterOptions {
   size_t max_value_size_bytes = SIZE_MAX;
   // The largest header, footer and table.cft, in bytes. For table.cft, the limit is in the options
   // of the table's first column. Also limits the memory of parsed metadata, to eight times this
-  // number (with the default, several hundred thousand metadata pairs). With Compatibility::kKudu
+  // number (with the default, several hundred thousand metadata pairs). With OldestReader::kKudu
   // header and footer have at most 64 KiB.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
   // The maximum number of values in the file's dictionary, up to 2^31 - 1. Exceeding this limit is
@@ -150,7 +166,7 @@ struct WriterOptions {
   size_t max_message_size_bytes = kMaxMessageSizeBytes;
 
   // Statistics: counts and bounds of each block and of the file (cfile/statistics.h). Scans use
-  // them to skip blocks. Files of version 1 or for Compatibility::kKudu never have statistics.
+  // them to skip blocks. Files of version 1 or for OldestReader::kKudu never have statistics.
   bool statistics = true;
   // If greater than 0, the statistics contain a Bloom filter of the file's values with this many
   // bits (within 10 %) for each distinct value. With 10 bits, about 1 % of the absent values pass
@@ -166,8 +182,8 @@ struct WriterOptions {
 
   // Whether data blocks are movable (cfile/FORMAT.md, Movable blocks): a block begins with a head,
   // which describes the block and is not compressed, so that it can be copied to another place of a
-  // column without decoding it. Older versions of this library cannot read such a file. Files of
-  // version 1 or for Compatibility::kKudu never have movable blocks. Not set: the files of a table
+  // column without decoding it. Files of version 1, and files for readers that are older than
+  // OldestReader::kVersion0_2, never have movable blocks. Not set: the files of a table
   // have movable blocks; files that Writer and LevelWriter write have none.
   std::optional<bool> movable_blocks = std::nullopt;
 
@@ -176,7 +192,10 @@ struct WriterOptions {
   uint32_t restart_interval = 0;
 
   FormatVersion version = FormatVersion::kV2;
-  Compatibility compatibility = Compatibility::kNone;
+  // A file that is written into an existing table cannot be for newer readers than the table
+  // (kFailedPrecondition; see RaiseOldestReader in cfile/table_maintenance.h). A new table is for
+  // the newest reader that the options of its columns name.
+  OldestReader oldest_reader = OldestReader::kDefault;
 
   // (key, value) pairs for the header. Keys that begin with "cfile." are reserved for the library.
   std::vector<std::pair<std::string, std::string>> metadata = {};

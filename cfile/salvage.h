@@ -120,7 +120,7 @@ struct SalvageReport {
 //   so.)
 // - kDataLoss: the file is not a CFile; or the header is damaged, and there is no footer with a
 //   checksum; or the file is torn, and its header does not describe the column (files by Kudu or
-//   with Compatibility::kKudu) or it has version 1, which has no checksums.
+//   with OldestReader::kKudu) or it has version 1, which has no checksums.
 // - kFailedPrecondition: the file holds Bloom filters.
 // - kInvalidArgument: the new file gets a value index, but the rows are not in ascending order. Set
 //   SalvageOptions::value_index to false.

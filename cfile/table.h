@@ -190,6 +190,10 @@ class CFILE_EXPORT TableReader {
   const Schema& schema() const;
   // The limits for the schema, from the ReaderOptions of Open.
   const RecordLimits& record_limits() const;
+  // The oldest program that must be able to read the table, never kDefault. Writers write nothing
+  // that it cannot read. (Version 0.1 reads a table that version 0.2 has made only if the table was
+  // made for it.)
+  OldestReader oldest_reader() const;
   uint64_t num_rows() const;
   size_t num_parts() const;
 

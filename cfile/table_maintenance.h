@@ -36,6 +36,16 @@ class TableWriter;  // cfile/table.h
 CFILE_EXPORT absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
                                     const ReaderOptions& options = {});
 
+// Sets the oldest program that must be able to read the table (WriterOptions::oldest_reader) to a
+// newer one, in one commit, and returns the previous one. From then on, older programs may be
+// unable to read the table. The files that the table has stay as they are. Does nothing if the
+// table has this oldest reader already. To go back, write the rows into a new table.
+// kFailedPrecondition: `reader` is older than the oldest reader of the table. kInvalidArgument:
+// `reader` is kDefault.
+CFILE_EXPORT absl::StatusOr<OldestReader> RaiseOldestReader(const TableLocation& table,
+                                                            OldestReader reader,
+                                                            const ReaderOptions& options = {});
+
 // What Compact has done. All 0: there were fewer than two parts.
 struct CompactReport {
   uint64_t rows = 0;            // of the new part

@@ -35,7 +35,7 @@ class AnyWriter;
 // Writes values of type T; cfile/types.h says which T each ColumnType takes. Thread-compatible.
 //
 // The file's bytes depend only on type, options, rows and metadata. They do not depend on threads,
-// nor on how the rows are divided among calls (except with Compatibility::kKudu: some of Kudu's
+// nor on how the rows are divided among calls (except with OldestReader::kKudu: some of Kudu's
 // encodings end blocks where calls end).
 //
 // Memory, independent of the number of rows:

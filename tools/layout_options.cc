@@ -43,7 +43,7 @@ WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& c
           .block_size_bytes = options.block_size_bytes,
           .bloom_filter_bits_per_value = options.bloom.contains(column) ? kBloomBits : 0,
           .version = options.version,
-          .compatibility = options.compatibility};
+          .oldest_reader = options.oldest_reader};
 }
 
 void LayoutArguments::AddTo(Command& command) {
@@ -66,8 +66,11 @@ void LayoutArguments::AddTo(Command& command) {
               "2 (default), or 1: without checksums, statistics and the\nother extensions of "
               "version 2",
               OneOf({"1", "2"}));
-  command.Add("--compat kudu", &compatibility_, "kudu: write only what Apache Kudu can read",
-              OneOf({"kudu"}));
+  command.Add("--oldest-reader READER", &oldest_reader_,
+              "Write only what this program can read: kudu (Apache Kudu), 0.1\nor 0.2 (versions of "
+              "cfile). Default: the newest, or what the table\nto which rows are added says",
+              OneOf({"kudu", "0.1", "0.2"}));
+  command.Add("--compat kudu", &oldest_reader_, "", OneOf({"kudu"})).group = "";  // until 0.3
 }
 
 absl::Status LayoutArguments::Read(LayoutOptions& options) const {
@@ -76,7 +79,9 @@ absl::Status LayoutArguments::Read(LayoutOptions& options) const {
   options.block_size_bytes = block_size_bytes_;
   options.bloom.insert(bloom_.begin(), bloom_.end());
   if (format_version_ == "1") options.version = FormatVersion::kV1;
-  if (compatibility_ == "kudu") options.compatibility = Compatibility::kKudu;
+  if (!oldest_reader_.empty()) {
+    CFILE_ASSIGN_OR_RETURN(options.oldest_reader, ParseOldestReader(oldest_reader_));
+  }
   if (!bloom_.empty() && !options.has_extensions()) {
     return absl::InvalidArgumentError(StrCat("--bloom ", bloom_[0], ": ",
                                              options.version == FormatVersion::kV1

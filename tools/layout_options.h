@@ -1,6 +1,6 @@
 // The options that say how the values of columns are stored: --encoding, --compression, --for,
-// --block-size, --bloom, --format-version and --compat. All tools that write columns have these
-// options.
+// --block-size, --bloom, --format-version and --oldest-reader. All tools that write columns have
+// these options.
 #pragma once
 
 #include <cstddef>
@@ -36,11 +36,11 @@ struct LayoutOptions {
   size_t block_size_bytes = WriterOptions().block_size_bytes;
   std::set<std::string> bloom;  // columns that get a Bloom filter
   FormatVersion version = FormatVersion::kV2;
-  Compatibility compatibility = Compatibility::kNone;
+  OldestReader oldest_reader = OldestReader::kDefault;
 
   // True if files may have the extensions of this library, such as statistics.
   bool has_extensions() const {
-    return version != FormatVersion::kV1 && compatibility == Compatibility::kNone;
+    return version != FormatVersion::kV1 && oldest_reader != OldestReader::kKudu;
   }
 };
 
@@ -66,7 +66,7 @@ class LayoutArguments {
 
  private:
   std::vector<std::string> encodings_, compressions_, bloom_;
-  std::string goal_, format_version_ = "2", compatibility_;
+  std::string goal_, format_version_ = "2", oldest_reader_;
   size_t block_size_bytes_ = WriterOptions().block_size_bytes;
 };
 

@@ -120,7 +120,7 @@ const Data<int32_t>& NullableInt32() {
 const Data<int32_t>& NullableInt32Kudu() {
   static const auto data = Numbers<int32_t>(
       ColumnType::Int32(),
-      {.encoding = Encoding::kPlain, .nullable = true, .compatibility = Compatibility::kKudu},
+      {.encoding = Encoding::kPlain, .nullable = true, .oldest_reader = OldestReader::kKudu},
       [](size_t, uint64_t random) { return static_cast<int32_t>(random); });
   return data;
 }

@@ -79,7 +79,7 @@ inline std::vector<NamedFile> OwnFiles(uint64_t seed) {
           " movable");
       if (!IsKudus(type, row.encoding)) continue;
       if (row.encoding == Encoding::kGroupVarint) continue;  // Kudu no longer supports it
-      add(type, {.encoding = row.encoding, .nullable = true, .compatibility = Compatibility::kKudu},
+      add(type, {.encoding = row.encoding, .nullable = true, .oldest_reader = OldestReader::kKudu},
           " as Kudu");
       add(type,
           {.encoding = row.encoding,

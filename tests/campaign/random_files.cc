@@ -56,7 +56,7 @@ void MakeOlder(WriterOptions& options, Random& random, const Create& create) {
       older.version = FormatVersion::kV1;
       break;
     case 1:
-      older.compatibility = Compatibility::kKudu;
+      older.oldest_reader = OldestReader::kKudu;
       break;
     default:
       return;
@@ -132,7 +132,7 @@ std::string Describe(uint64_t seed, const ColumnType& type, const WriterOptions&
       options.positional_index ? " positional" : "", options.value_index ? " keyed" : "",
       options.statistics ? " statistics" : "",
       options.version == FormatVersion::kV1 ? " version 1" : "",
-      options.compatibility == Compatibility::kKudu ? " kudu" : "", ", blocks of ",
+      options.oldest_reader == OldestReader::kKudu ? " kudu" : "", ", blocks of ",
       options.block_size_bytes, " bytes, ", options.max_values_per_block, " values, nodes of ",
       options.index_block_size_bytes, ", restarts ", options.restart_interval);
 }

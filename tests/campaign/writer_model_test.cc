@@ -59,7 +59,7 @@ absl::Status AppendInBatches(const ColumnType& type, const Column<T>& column, si
 // Returns the unit of the batch sizes. The bytes of a file for Kudu depend on the batches, unless
 // the batches have multiples of 100 rows.
 size_t BatchUnit(const WriterOptions& options) {
-  return options.compatibility == Compatibility::kKudu ? 100 : 1;
+  return options.oldest_reader == OldestReader::kKudu ? 100 : 1;
 }
 
 TEST(WriterModel, BytesDoNotDependOnBatches) {

@@ -447,7 +447,7 @@ TEST(AutoEncoding, LeavesAloneWhatIsNamed) {
   }
   {
     const auto file = WriteValues<int64_t>(
-        ColumnType::Int64(), {.goal = Goal::kSize, .compatibility = Compatibility::kKudu}, values);
+        ColumnType::Int64(), {.goal = Goal::kSize, .oldest_reader = OldestReader::kKudu}, values);
     const Reader reader = OpenFile(file);
     EXPECT_EQ(reader.info().encoding, Encoding::kBitShuffle);
     EXPECT_EQ(reader.info().compression, Compression::kNone);

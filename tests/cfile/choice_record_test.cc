@@ -126,7 +126,7 @@ TEST(ChoiceRecord, NothingWasChosen) {
   EXPECT_TRUE(ChoiceOf(Write(values, {})).has_value());
   EXPECT_FALSE(ChoiceOf(Write(values, {.encoding = Encoding::kFor})).has_value());
   EXPECT_FALSE(ChoiceOf(Write(values, {.version = FormatVersion::kV1})).has_value());
-  EXPECT_FALSE(ChoiceOf(Write(values, {.compatibility = Compatibility::kKudu})).has_value());
+  EXPECT_FALSE(ChoiceOf(Write(values, {.oldest_reader = OldestReader::kKudu})).has_value());
   EXPECT_FALSE(ChoiceOf(Write({}, {})).has_value());
   // The record would make small files noticeably larger.
   EXPECT_FALSE(ChoiceOf(Write(Delays(100), {})).has_value());

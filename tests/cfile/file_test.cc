@@ -230,10 +230,10 @@ TEST(File, EqualKeysAcrossBlocksAreFoundAtTheFirst) {
 TEST(File, PlainBlocksAreAlignedAndPointedAt) {
   std::mt19937_64 random(5);
   const auto column = RandomColumn<int64_t>(ColumnType::Int64(), 5000, -1, false, random);
-  for (const Compatibility compatibility : {Compatibility::kNone, Compatibility::kKudu}) {
+  for (const OldestReader oldest_reader : {OldestReader::kDefault, OldestReader::kKudu}) {
     const auto file = WriteColumn<int64_t>(
         ColumnType::Int64(),
-        {.encoding = Encoding::kPlain, .block_size_bytes = 999, .compatibility = compatibility},
+        {.encoding = Encoding::kPlain, .block_size_bytes = 999, .oldest_reader = oldest_reader},
         column);
     const auto reader = Reader::Open(NewMemoryViewSource(file));
     auto cursor = reader->NewCursor<int64_t>();
@@ -244,11 +244,11 @@ TEST(File, PlainBlocksAreAlignedAndPointedAt) {
       if (begin >= file.data() && begin < file.data() + file.size()) {
         ++inside;
         EXPECT_EQ((begin - file.data()) % 64,
-                  compatibility == Compatibility::kNone ? 0 : (begin - file.data()) % 64);
+                  oldest_reader == OldestReader::kDefault ? 0 : (begin - file.data()) % 64);
       }
     }
     EXPECT_GT(batches, 20u);
-    if (compatibility == Compatibility::kNone) {
+    if (oldest_reader == OldestReader::kDefault) {
       EXPECT_EQ(inside, batches);
     }
   }
@@ -335,10 +335,10 @@ TEST(File, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_TRUE(absl::IsUnimplemented(
       status(ColumnType::Int32(), {.compression = static_cast<Compression>(5)})));
   EXPECT_THAT(
-      std::string(status(ColumnType::Uuid(), {.compatibility = Compatibility::kKudu}).message()),
+      std::string(status(ColumnType::Uuid(), {.oldest_reader = OldestReader::kKudu}).message()),
       HasSubstr("uuid"));
   EXPECT_THAT(std::string(status(ColumnType::Int32(), {.compression = Compression::kZstd,
-                                                       .compatibility = Compatibility::kKudu})
+                                                       .oldest_reader = OldestReader::kKudu})
                               .message()),
               HasSubstr("zstd"));
   EXPECT_FALSE(status(ColumnType::Int32(),
@@ -350,14 +350,14 @@ TEST(File, WhatDoesNotGoTogetherIsRefused) {
     const bool kudus = codec == Compression::kLz4 || codec == Compression::kZlib;
     for (const WriterOptions& options :
          {WriterOptions{.compression = codec, .version = FormatVersion::kV1},
-          WriterOptions{.compression = codec, .compatibility = Compatibility::kKudu}}) {
+          WriterOptions{.compression = codec, .oldest_reader = OldestReader::kKudu}}) {
       EXPECT_EQ(status(ColumnType::Int32(), options).ok(), kudus) << CompressionName(codec);
     }
   }
   EXPECT_TRUE(absl::IsInvalidArgument(status(ColumnType::Int96(), {.value_index = true})));
   EXPECT_THAT(std::string(status(ColumnType::Int96(), {.value_index = true}).message()),
               HasSubstr("int96 has no order"));
-  EXPECT_FALSE(status(ColumnType::Int96(), {.compatibility = Compatibility::kKudu}).ok());
+  EXPECT_FALSE(status(ColumnType::Int96(), {.oldest_reader = OldestReader::kKudu}).ok());
   EXPECT_FALSE(status(ColumnType::Int32(), {.block_size_bytes = 0}).ok());
   EXPECT_FALSE(status(ColumnType::Int32(), {.max_values_per_block = 0}).ok());
   EXPECT_FALSE(Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int32(), {}).ok());
@@ -368,7 +368,7 @@ TEST(File, KuduFilesHaveNothingOfOurs) {
   std::mt19937_64 random(6);
   const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 1000, 10, false, random);
   const auto file = WriteColumn<int32_t>(
-      ColumnType::Int32(), {.nullable = true, .compatibility = Compatibility::kKudu}, column);
+      ColumnType::Int32(), {.nullable = true, .oldest_reader = OldestReader::kKudu}, column);
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   ASSERT_TRUE(reader.ok());
   EXPECT_EQ(reader->info().header_size_bytes, 16u);
@@ -377,7 +377,7 @@ TEST(File, KuduFilesHaveNothingOfOurs) {
   EXPECT_EQ(reader->info().incompatible_features, kFeatureChecksums);
   // The file has 84 bytes, like Kudu's own empty file with both indexes.
   const auto empty = WriteColumn<int32_t>(
-      ColumnType::Int32(), {.value_index = true, .compatibility = Compatibility::kKudu}, {});
+      ColumnType::Int32(), {.value_index = true, .oldest_reader = OldestReader::kKudu}, {});
   EXPECT_EQ(empty.size(), 84u);
 }
 
@@ -503,7 +503,7 @@ TEST(File, LargeValuesAndMetadataHaveLimitsThatReadersShare) {
                                        {.positional_index = false})
                    .ok());
   EXPECT_FALSE(Writer<float>::Create(NewMemorySink(&file), ColumnType::Float(),
-                                     {.value_index = true, .compatibility = Compatibility::kKudu})
+                                     {.value_index = true, .oldest_reader = OldestReader::kKudu})
                    .ok());
 }
 
@@ -516,7 +516,7 @@ TEST(File, KudusBlocksOfAnySizeEnd) {
           RoundTrip<typename decltype(t)::type>(type,
                                                 {.encoding = encoding,
                                                  .block_size_bytes = block_size_bytes,
-                                                 .compatibility = Compatibility::kKudu},
+                                                 .oldest_reader = OldestReader::kKudu},
                                                 30, -1, random);
         });
       }
@@ -581,7 +581,7 @@ TEST(File, ABillionEqualValuesAndNullsTakeLittleMemory) {
   // The reader must not allocate a buffer for all these rows.
   std::vector<uint8_t> file;
   auto writer = *Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(),
-                                         {.nullable = true, .compatibility = Compatibility::kKudu});
+                                         {.nullable = true, .oldest_reader = OldestReader::kKudu});
   const std::vector<int32_t> values(1'000'000, 5);
   const std::vector<uint8_t> nulls(125'000, 0);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(writer.Append(values, nulls).ok());

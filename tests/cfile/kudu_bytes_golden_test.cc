@@ -77,7 +77,7 @@ std::vector<uint8_t> WriteAnew(const Reader& reader, Encoding encoding, size_t b
                                    .positional_index = info.positional_index_root.has_value(),
                                    .value_index = info.value_index_root.has_value(),
                                    .block_size_bytes = block_size_bytes,
-                                   .compatibility = Compatibility::kKudu,
+                                   .oldest_reader = OldestReader::kKudu,
                                    .metadata = {}});
   EXPECT_TRUE(writer.ok()) << writer.status();
   if (!writer.ok()) return {};

@@ -231,8 +231,8 @@ TEST(Levels, WrongOptionsAreRefused) {
   };
   EXPECT_TRUE(absl::IsInvalidArgument(create({1, 2}, {.value_index = true})));
   EXPECT_TRUE(absl::IsInvalidArgument(create({1, 2}, {.version = FormatVersion::kV1})));
-  EXPECT_TRUE(absl::IsInvalidArgument(create({1, 2}, {.compatibility = Compatibility::kKudu})));
-  EXPECT_TRUE(create(LevelLimits::KuduArray(true), {.compatibility = Compatibility::kKudu}).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(create({1, 2}, {.oldest_reader = OldestReader::kKudu})));
+  EXPECT_TRUE(create(LevelLimits::KuduArray(true), {.oldest_reader = OldestReader::kKudu}).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(
       create({.max_repetition = 1, .max_definition = 4, .kudu_array = true}, {})));
   File file;
@@ -270,7 +270,7 @@ TEST(Levels, KudusArraysByteByByte) {
   File file;
   auto writer = LevelWriter<int32_t>::Create(
       NewMemorySink(&file), ColumnType::Int32(), LevelLimits::KuduArray(true),
-      {.encoding = Encoding::kPlain, .compatibility = Compatibility::kKudu});
+      {.encoding = Encoding::kPlain, .oldest_reader = OldestReader::kKudu});
   ASSERT_TRUE(writer.ok()) << writer.status();
   ASSERT_TRUE(writer->Append(repetition, definition, values).ok());
   ASSERT_TRUE(writer->Finish().ok());

@@ -480,7 +480,7 @@ TEST(Malformed, UnknownFeaturesAndCodecsAreNamed) {
   std::mt19937_64 random(3);
   const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 10, -1, false, random);
   const auto file =
-      WriteColumn<int32_t>(ColumnType::Int32(), {.compatibility = Compatibility::kKudu}, column);
+      WriteColumn<int32_t>(ColumnType::Int32(), {.oldest_reader = OldestReader::kKudu}, column);
   // incompatible_features is the last field of the message: field 10, one byte.
   const auto with_features = [&](uint8_t features) {
     File changed = file;

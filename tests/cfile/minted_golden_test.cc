@@ -58,7 +58,7 @@ void CheckLevels(auto cursor, const Leaf<T>& leaf) {
 
 void CheckInfo(const FileInfo& info, const Description& column) {
   const bool extends =
-      info.version == FormatVersion::kV2 && column.options.compatibility == Compatibility::kNone;
+      info.version == FormatVersion::kV2 && column.options.oldest_reader == OldestReader::kDefault;
   EXPECT_EQ(info.type.data_type, column.type.data_type);
   if (extends) {  // other files do not store the digits of decimals
     EXPECT_EQ(info.type, column.type);

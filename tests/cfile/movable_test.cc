@@ -263,8 +263,8 @@ TEST(Movable, NeverInVersion1OrForKudu) {
   const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 100, -1, false, random);
   for (WriterOptions options :
        {WriterOptions{.version = FormatVersion::kV1},
-        WriterOptions{.compatibility = Compatibility::kKudu},
-        WriterOptions{.version = FormatVersion::kV1, .compatibility = Compatibility::kKudu}}) {
+        WriterOptions{.oldest_reader = OldestReader::kKudu},
+        WriterOptions{.version = FormatVersion::kV1, .oldest_reader = OldestReader::kKudu}}) {
     const Bytes without = WriteColumn<int32_t>(ColumnType::Int32(), options, column);
     options.movable_blocks = true;
     EXPECT_EQ(WriteColumn<int32_t>(ColumnType::Int32(), options, column), without);

@@ -45,7 +45,7 @@ TEST(OwnEncodings, SetTheirBit) {
 TEST(OwnEncodings, AreNotForKudu) {
   for (const WriterOptions& options :
        {WriterOptions{.encoding = Encoding::kFor, .version = FormatVersion::kV1},
-        WriterOptions{.encoding = Encoding::kFor, .compatibility = Compatibility::kKudu}}) {
+        WriterOptions{.encoding = Encoding::kFor, .oldest_reader = OldestReader::kKudu}}) {
     std::vector<uint8_t> file;
     const auto writer = Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), options);
     EXPECT_EQ(writer.status().code(), absl::StatusCode::kInvalidArgument);

@@ -420,7 +420,7 @@ TEST(SalvageTest, RefusesWhatCannotBeRead) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), testing::HasSubstr("version 1"));
 
-  const Bytes kudu = Numbers(1000, {.compatibility = Compatibility::kKudu}).bytes;
+  const Bytes kudu = Numbers(1000, {.oldest_reader = OldestReader::kKudu}).bytes;
   EXPECT_TRUE(SalvageBytes(kudu).ok());
   status = SalvageBytes(Prefix(kudu, kudu.size() - 1)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);

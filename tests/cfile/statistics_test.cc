@@ -237,7 +237,7 @@ TEST(Statistics, NotOfVersion1NotOfKuduNotUnasked) {
   testing_support::Column<int32_t> column{{{1}, {2}, {3}}};
   for (const WriterOptions& options :
        {WriterOptions{.encoding = Encoding::kPlain, .version = FormatVersion::kV1},
-        WriterOptions{.compatibility = Compatibility::kKudu}, WriterOptions{.statistics = false}}) {
+        WriterOptions{.oldest_reader = OldestReader::kKudu}, WriterOptions{.statistics = false}}) {
     const File file = WriteColumn<int32_t>(ColumnType::Int32(), options, column);
     const auto reader = Reader::Open(NewMemorySource(file, "test"));
     ASSERT_TRUE(reader.ok());

@@ -189,8 +189,8 @@ class Files {
                     .statistics = choice[kStatistics] == 0,
                     .bloom_filter_bits_per_value = choice[kBloom] == 0 ? 0u : 10u,
                     .version = choice[kVersion] == 0 ? FormatVersion::kV2 : FormatVersion::kV1,
-                    .compatibility =
-                        choice[kKudu] == 0 ? Compatibility::kNone : Compatibility::kKudu},
+                    .oldest_reader =
+                        choice[kKudu] == 0 ? OldestReader::kDefault : OldestReader::kKudu},
         .levels = {},
         .rows = absl::StrCat(types_[choice[kType]].ToString(), " ", kRowNames[kind])};
     if (kind >= kLevels) column.levels = kLimits[kind - kLevels];

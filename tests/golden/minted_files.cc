@@ -136,7 +136,7 @@ json ToJson(const Description& column) {
       {"compression", CompressionName(options.compression)},
       {"nullable", options.nullable},
       {"version", static_cast<int>(options.version)},
-      {"kudu", options.compatibility == Compatibility::kKudu},
+      {"kudu", options.oldest_reader == OldestReader::kKudu},
       {"positional_index", options.positional_index},
       {"value_index", options.value_index},
       {"statistics", options.statistics},
@@ -168,7 +168,7 @@ Description DescriptionOf(const json& from) {
       .statistics = from["statistics"].get<bool>(),
       .bloom_filter_bits_per_value = from["bloom_filter_bits"].get<uint32_t>(),
       .version = static_cast<FormatVersion>(from["version"].get<int>()),
-      .compatibility = from["kudu"].get<bool>() ? Compatibility::kKudu : Compatibility::kNone};
+      .oldest_reader = from["kudu"].get<bool>() ? OldestReader::kKudu : OldestReader::kDefault};
   for (const Compression codec : AllCompressions()) {
     if (CompressionName(codec) == from["compression"].get<std::string>())
       column.options.compression = codec;

@@ -1,5 +1,5 @@
 // cfile_kudu_files DIRECTORY: with the public Writer<T>, writes a CFile for each combination of
-// type, encoding, null pattern, codec, size and compatibility that Apache Kudu reads. NAME.values
+// type, encoding, null pattern, codec, size and oldest_reader that Apache Kudu reads. NAME.values
 // has the rows of NAME.cfile as `kudu fs dump cfile` prints them. DIRECTORY/files.tsv lists NAME,
 // type, encoding, number of rows.
 //
@@ -24,11 +24,11 @@
 namespace {
 
 using cfile::ColumnType;
-using cfile::Compatibility;
 using cfile::Compression;
 using cfile::DataType;
 using cfile::Encoding;
 using cfile::int128_t;
+using cfile::OldestReader;
 using cfile::encodings::kIsBytes;
 
 struct TypeCase {
@@ -49,7 +49,7 @@ struct FileCase {
   size_t block_size_bytes;
   bool sorted;            // ascending values, with a value index
   bool positional_index;  // if false, Kudu reads with the value index
-  Compatibility compatibility;
+  OldestReader oldest_reader;
 };
 
 // Returns pseudo-random bits that depend on i alone.
@@ -244,7 +244,7 @@ absl::Status Write(const FileCase& file, const std::string& path_without_suffix)
       .block_size_bytes = file.block_size_bytes,
       // Small index nodes make deep trees.
       .index_block_size_bytes = file.num_rows > 100 ? size_t{200} : size_t{32 * 1024},
-      .compatibility = file.compatibility,
+      .oldest_reader = file.oldest_reader,
       .metadata = {}};
   auto writer = cfile::Writer<T>::Create(path_without_suffix + ".cfile", file.type->type, options);
   if (!writer.ok()) return writer.status();
@@ -314,7 +314,7 @@ std::vector<FileCase> Files(const std::vector<TypeCase>& types) {
       for (const Compression compression :
            {Compression::kNone, Compression::kSnappy, Compression::kLz4, Compression::kZlib}) {
         for (const auto& [num_rows, block_size_bytes] : kSizes) {
-          for (const Compatibility compatibility : {Compatibility::kKudu, Compatibility::kNone}) {
+          for (const OldestReader oldest_reader : {OldestReader::kKudu, OldestReader::kDefault}) {
             const FileCase file{.type = &type,
                                 .encoding = encoding,
                                 .compression = compression,
@@ -323,7 +323,7 @@ std::vector<FileCase> Files(const std::vector<TypeCase>& types) {
                                 .block_size_bytes = block_size_bytes,
                                 .sorted = false,
                                 .positional_index = true,
-                                .compatibility = compatibility};
+                                .oldest_reader = oldest_reader};
             for (const Nulls nulls :
                  {Nulls::kNotNullable, Nulls::kNone, Nulls::kTenth, Nulls::kHalf, Nulls::kAll}) {
               files.push_back(file);
@@ -352,7 +352,7 @@ std::string Name(const FileCase& file) {
           : file.sorted          ? "sorted"
                                  : kNulls[static_cast<size_t>(file.nulls)]) +
          "." + std::to_string(file.num_rows) + "." +
-         (file.compatibility == Compatibility::kKudu ? "kudu" : "default");
+         (file.oldest_reader == OldestReader::kKudu ? "kudu" : "default");
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ Chunk: file_name=1:bytes size_bytes=2:uint crc32c=3:fixed32 height=4:uint num_pa
 ChunkContents: parts=1:Part* chunks=2:Chunk*
 Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint* incompatible_features=5:uint \
     next_column_id=6:uint chunks=7:Chunk* nulls_last=8:uint* condemned=9:bytes* key_index_id=10:uint sequence=11:uint \
-    replaced=12:bytes* commit_ids=13:fixed64* job_ids=14:bytes* metadata=16:Pair*
+    replaced=12:bytes* commit_ids=13:fixed64* job_ids=14:bytes* metadata=16:Pair* oldest_reader=17:uint
 """.strip().splitlines():
     _name, _fields = _line.split(": ")
     MESSAGES[_name] = {}
@@ -1446,6 +1446,10 @@ class Table:
         for chunk in self.message.chunks:
             self.parts += self._chunk(chunk, where)
         self.parts += [self._part(part, where) for part in self.message.parts]
+        newer = 3 if bits or self.message.sequence else 2
+        self.oldest_reader = self.message.oldest_reader or newer  # 1: Kudu, 2: version 0.1, 3: version 0.2
+        if bits:
+            self.oldest_reader = max(self.oldest_reader, 3)
         rows = sum(part.num_rows or 0 for part in self.parts)
         refuse(rows > 1 << 62 or len(self.parts) > 1 << 32, where, f"{len(self.parts)} parts with {rows} rows are too many")
 

@@ -293,3 +293,23 @@ def test_processes_read_fragments(path):
         assert sum(pool.map(_sum, pieces)) == sum(range(3000))
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         assert sum(pool.map(_sum, pieces)) == sum(range(3000))
+
+
+def test_oldest_reader(tmp_path):
+    path = tmp_path / "t"
+    cfile.write(path, pyarrow.table({"n": [1]}), oldest_reader="0.1")
+    cfile.append(path, pyarrow.table({"n": [2]}))
+    cfile.compact(path)
+    assert cfile.open(path).info["oldest_reader"] == "0.1"
+    with pytest.raises(cfile.Error, match="raise"):
+        cfile.add_column(path, "new", "int32")
+    assert cfile.raise_oldest_reader(path, "0.2") == "0.1"
+    cfile.add_column(path, "new", "int32")
+    assert cfile.open(path).info["oldest_reader"] == "0.2"
+    with pytest.raises(cfile.Error, match="new table"):
+        cfile.raise_oldest_reader(path, "0.1")
+    with pytest.raises(cfile.ArgumentError, match="0.3"):
+        cfile.raise_oldest_reader(path, "0.3")
+    parts = [cfile.write_part(tmp_path / "parts", pyarrow.table({"n": [1]}), oldest_reader="0.1")]
+    cfile.commit(tmp_path / "parts", parts)
+    assert cfile.open(tmp_path / "parts").info["oldest_reader"] == "0.1"

@@ -69,9 +69,9 @@ PRIVATE_HALVES = {
     "cfile/parts/table/open_table.h": "cfile/table.h",
     "cfile/parts/table/where/constant_text.h": "cfile/filter.h",
 }
-# What a private part of cfile/ does not do itself: compare a version or a compatibility. It asks for a property of
+# What a private part of cfile/ does not do itself: compare a version or an oldest reader. It asks for a property of
 # file_policy.h.
-DECISION = re.compile(r"(==|!=|\bcase)\s*(cfile::)?(FormatVersion|Compatibility)::k|(FormatVersion|Compatibility)::k\w+\s*(==|!=)")
+DECISION = re.compile(r"(==|!=|\bcase)\s*(cfile::)?(FormatVersion|OldestReader)::k|(FormatVersion|OldestReader)::k\w+\s*(==|!=)")
 DECIDES = "cfile/core/format/file_policy.cc"
 # Libraries with one door: what the path of a file begins with that may include their headers. No file includes generated headers.
 DOORS = {
@@ -181,7 +181,7 @@ def problems():
         if name.endswith(".cc") and not name.endswith("/main.cc") and unit[name] == name:
             found.append(f"{name}: the first include, alone before all others, is the header that the source implements")
         if name.startswith(("cfile/core/", "cfile/parts/")) and name != DECIDES and DECISION.search((ROOT / name).read_text()):
-            found.append(f"{name} compares a version or a compatibility: only {DECIDES} may do that")
+            found.append(f"{name} compares a version or an oldest reader: only {DECIDES} may do that")
         if room not in rules:
             found.append(f"{name}: tests/rooms/check_rooms.py has no rule for the room {room}")
             continue

@@ -197,11 +197,11 @@ TEST(CsvReader, SkippedRecordsInAnyShortText) {
 }
 
 std::string Infer(const std::vector<std::string_view>& values,
-                  Compatibility compatibility = Compatibility::kNone) {
+                  OldestReader oldest_reader = OldestReader::kDefault) {
   TypeInference inference;
   uint64_t offset = 0;
   for (const std::string_view value : values) inference.Add(value, offset++, true);
-  return inference.Type(compatibility).ToString();
+  return inference.Type(oldest_reader).ToString();
 }
 
 TEST(TypeInference, OfPieces) {
@@ -213,7 +213,7 @@ TEST(TypeInference, OfPieces) {
       one.Add(value, 0, true);
       all.Add(one);
     }
-    EXPECT_EQ(all.Type(Compatibility::kNone).ToString(), Infer(values));
+    EXPECT_EQ(all.Type(OldestReader::kDefault).ToString(), Infer(values));
   }
 }
 
@@ -257,8 +257,8 @@ TEST(TypeInference, OtherTypes) {
 }
 
 TEST(TypeInference, OnlyWhatKuduHas) {
-  EXPECT_EQ(Infer({"2013-01-31T10:00:00"}, Compatibility::kKudu), "timestamp(us,UTC)");
-  EXPECT_EQ(Infer({"2013-01-31T10:00:00.123456789"}, Compatibility::kKudu), "string");
+  EXPECT_EQ(Infer({"2013-01-31T10:00:00"}, OldestReader::kKudu), "timestamp(us,UTC)");
+  EXPECT_EQ(Infer({"2013-01-31T10:00:00.123456789"}, OldestReader::kKudu), "string");
 }
 
 }  // namespace

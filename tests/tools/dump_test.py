@@ -243,7 +243,7 @@ class Json(DumpTest):
 
     def test_verify_of_blocks_without_their_dictionary(self):
         (self.folder / "words.csv").write_text("w,n\n" + "".join(f"word{i % 100},{i}\n" for i in range(4000)))
-        for options in (["--encoding", "w=parquet-dict"], ["--encoding", "w=dict"], ["--encoding", "w=dict", "--compat", "kudu"]):
+        for options in (["--encoding", "w=parquet-dict"], ["--encoding", "w=dict"], ["--encoding", "w=dict", "--oldest-reader", "kudu"]):
             shutil.rmtree(self.folder / "words", ignore_errors=True)
             self.make("words.csv", "words", *options)
             code, out, _ = self.run_dump("verify", "words", "--max-dictionary-values", "3")
@@ -255,7 +255,7 @@ class Json(DumpTest):
             self.assertEqual([(len(file["damages"]), len(file["limits"])) for file in json.loads(out)["files"]], [(0, 1), (0, 0)])
             self.assertEqual(self.run_dump("report", "words", "--max-dictionary-values", "3", "--html", "words.html", "--force")[0], 4)
             # A damaged block is damage also without the dictionary.
-            if "--compat" in options:
+            if "--oldest-reader" in options:
                 continue
             file = next(self.folder.glob("words/part-*/0000-w.cfile"))
             flip(file, json.loads(self.dump("blocks", "--json", "words", "--column", "w"))["blocks"][0]["offset"] + 80)

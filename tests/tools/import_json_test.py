@@ -116,7 +116,7 @@ class Types(JsonTest):
                 self.assertEqual(self.types([{"v": value, "i": 1} for value in values])["v"], (expected, reason))
         self.import_json([{"l": [{"d": day}], "t": "2024-01-31T10:00:00+02:00"}])
         self.assertEqual(self.records(), [{"l": [{"d": day}], "t": "2024-01-31T08:00:00Z"}])
-        self.assertEqual(self.types([{"t": local}], "--compat", "kudu")["t"][0], "timestamp(us,UTC)")
+        self.assertEqual(self.types([{"t": local}], "--oldest-reader", "kudu")["t"][0], "timestamp(us,UTC)")
 
     def test_reasons_are_printed(self):
         self.write('{"d":"2024-01-31"}\n\n{"d":"n/a"}\n', "r.jsonl")
@@ -249,7 +249,7 @@ class FileOptions(JsonTest):
                 found = self.run_tool(import_test.DUMP, "rows", "t", "--where", "s = 'name x'").stdout.decode()
                 self.assertEqual(found.count("\n"), 1)
         for option, message in [(["--format-version", "1"], "files of version 1 have no Bloom filters"),
-                                (["--compat", "kudu"], "Kudu does not read files with Bloom filters")]:
+                                (["--oldest-reader", "kudu"], "Kudu does not read files with Bloom filters")]:
             self.refuse([{"a": 1}], f"--bloom a: {message}\nSee cfile-import --help", "--bloom", "a", *option)
         self.refuse([{"a": 1}], "--bloom x: bad.jsonl has no column of that name", "--bloom", "x")
 

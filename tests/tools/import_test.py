@@ -185,7 +185,7 @@ class RoundTrip(ImportTest):
 
     def test_default_is_automatic_and_kudu_is_not(self):
         csv = "n,s\n" + "".join("%d,word%d\n" % (i, i % 3) for i in range(20000))
-        summary = self.import_csv(csv, "--compat=kudu")
+        summary = self.import_csv(csv, "--oldest-reader=kudu")
         self.assertEqual([(c["encoding"], c["compression"]) for c in summary["columns"]],
                          [("bit-shuffle", "none"), ("dict", "none")])
         self.run_tool("/bin/rm", "-r", "t")

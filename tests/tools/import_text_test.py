@@ -558,7 +558,7 @@ class Reasons(TextTest):
         found = reasons("--encoding", "few=prefix", "--encoding", "steps=plain")
         self.assertEqual((found["few"], found["steps"]), ("--encoding", "--encoding"))
         shutil.rmtree(self.folder / "t")
-        self.assertEqual(set(reasons("--compat", "kudu").values()), {"the default of the type", "no values"})
+        self.assertEqual(set(reasons("--oldest-reader", "kudu").values()), {"the default of the type", "no values"})
 
     def test_stored_bytes(self):
         packed = gzip.compress("a\n1\n".encode("utf-16"))

@@ -167,7 +167,7 @@ class Rewrite(ToolTest):
 
     def test_versions_and_kudu(self):
         path = self.file("sorted", range(1000), "--sorted-by", "x")
-        for options in (["--format-version", "1"], ["--compat", "kudu"]):
+        for options in (["--format-version", "1"], ["--oldest-reader", "kudu"]):
             report = self.json("rewrite", path, "old.cfile", "--force", *options)
             self.assertIn("statistics", report["dropped"])
             self.assertIn("value index", report["kept"])
@@ -175,7 +175,7 @@ class Rewrite(ToolTest):
             self.assertEqual(self.values("old.cfile"), list(range(1000)))
             self.dump("rewrite", "old.cfile", "new.cfile", "--force")
             self.assertEqual(self.json("new.cfile")["minimum"]["text"], "0")
-        self.refuse(1, "--bloom value: Kudu", "rewrite", path, "x.cfile", "--compat", "kudu", "--bloom", "value")
+        self.refuse(1, "--bloom value: Kudu", "rewrite", path, "x.cfile", "--oldest-reader", "kudu", "--bloom", "value")
 
     def test_tables_of_all_types_as_kudu_and_version_1(self):
         """Either the copy has the same values, or there is an error before anything is written."""
@@ -191,7 +191,7 @@ class Rewrite(ToolTest):
             self.table(f"t{i}", f"x\n{types[name][0]}\n", "--header", "yes", "--type", f"x={name}")
         self.table_of("t", {name: [*values, None] for name, values in types.items() if name not in without})
         before = {path.name for path in self.folder.iterdir()}
-        for options in (["--compat", "kudu"], ["--format-version", "1"]):
+        for options in (["--oldest-reader", "kudu"], ["--format-version", "1"]):
             for i, name in enumerate(without):
                 code, _, error = self.run_tool(DUMP, "rewrite", f"t{i}", "copy", *options)
                 self.assertIn(code, (1, 4), error)
@@ -207,19 +207,19 @@ class Rewrite(ToolTest):
                 shutil.rmtree(self.folder / made)
 
     def test_decimals_without_precision_and_scale(self):
-        self.table("t", "x,n\n1.01,1\n,2\n-2.50,3\n", "--type", "x=decimal(9,2)", "--compat", "kudu")
+        self.table("t", "x,n\n1.01,1\n,2\n-2.50,3\n", "--type", "x=decimal(9,2)", "--oldest-reader", "kudu")
         self.assertIn("all valid", self.dump("verify", "t"))
         self.assertEqual(self.values("t", "--column", "x"), ["1.01", None, "-2.50"])
         self.assertEqual(json.loads(self.dump("rows", "--format", "jsonl", "--json", "t", "--where", "x > 1"))["x"], "1.01")
         path = self.file("d", ["1.01", "2.50"], "--type", "x=decimal(9,2)")
-        for options in (["--compat", "kudu"], ["--format-version", "1"]):
+        for options in (["--oldest-reader", "kudu"], ["--format-version", "1"]):
             self.assertIn("precision and scale", self.json("rewrite", path, "old.cfile", "--force", *options)["dropped"])
         self.assertNotIn("precision and scale", self.json("rewrite", path, "new.cfile")["dropped"])
 
     def test_nested_tables_have_no_old_form(self):
         self.table("t", '{"a":1,"l":[1,2]}\n{"a":2,"l":[]}\n', suffix=".jsonl")
         before = {path.name for path in self.folder.iterdir()}
-        for options in (["--compat", "kudu"], ["--format-version", "1"]):
+        for options in (["--oldest-reader", "kudu"], ["--format-version", "1"]):
             self.refuse(1, "levels", "rewrite", "t", "copy", *options)
             self.assertEqual({path.name for path in self.folder.iterdir()}, before)
 
@@ -495,7 +495,7 @@ class Concat(ToolTest):
             self.assertRegex(self.dump("rewrite", *paths, "again.cfile", "--force"), r"\n  \d+ blocks? copied, the others encoded again\n")
             # Another encoding or codec, or a Bloom filter: nothing is copied.
             for other in (["--encoding", "rle" if column != "text" else "prefix"], ["--compression", "gzip"], ["--bloom", "value"],
-                          ["--compat", "kudu"]):
+                          ["--oldest-reader", "kudu"]):
                 report = self.json("rewrite", *paths, "other.cfile", "--force", *other)
                 self.assertEqual(report["copied_blocks"], 0, other)
                 self.assertEqual(self.json("diff", f"{column}.cfile", "other.cfile", "--values-only")["different_values"], 0)

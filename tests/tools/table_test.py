@@ -65,6 +65,22 @@ class Table(unittest.TestCase):
         self.assertEqual(self.ids(), list(range(1, 10)))
         self.succeed("verify", "t", tool=DUMP)
 
+    def test_raise(self):
+        old = [IMPORT, "t.csv", "old", "--quiet", "--oldest-reader", "0.1"]
+        subprocess.run(old, cwd=self.folder, check=True, timeout=60)
+        subprocess.run([IMPORT, "t.csv", "old", "--quiet", "--append"], cwd=self.folder, check=True, timeout=60)
+        code, _, error = self.run_tool("t.csv", "old", "--append", "--oldest-reader", "0.2", tool=IMPORT)
+        self.assertEqual(code, 1)
+        self.assertIn("its files cannot be for 0.2. RaiseOldestReader (cfile-table raise)", error)
+        self.assertEqual(json.loads(self.succeed("raise", "--json", "old", "0.2"))["before"], "0.1")
+        self.assertIn("is 0.2 already", self.succeed("raise", "old", "0.2"))
+        code, _, error = self.run_tool("raise", "old", "0.1")
+        self.assertEqual(code, 1)
+        self.assertIn("write its rows into a new table", error)
+        self.assertEqual(self.run_tool("raise", "old", "0.7")[0], 1)
+        self.succeed("rewrite", "old", "again", "--oldest-reader", "0.1", tool=DUMP)
+        self.assertIn("is now 0.2", self.succeed("raise", "again", "0.2"))
+
     def test_drop(self):
         names = [part["part"] for part in self.parts()]
         line = rf"{names[1]} +3 rows\n"

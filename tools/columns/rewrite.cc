@@ -324,7 +324,7 @@ void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
       "Examples:\n"
       "  cfile-dump rewrite keys.cfile small.cfile --for size\n"
       "  cfile-dump rewrite keys.cfile keys.cfile --force --encoding prefix\n"
-      "  cfile-dump rewrite keys.cfile kudu.cfile --compat kudu\n"
+      "  cfile-dump rewrite keys.cfile kudu.cfile --oldest-reader kudu\n"
       "  cfile-dump rewrite monday.cfile tuesday.cfile week.cfile\n"
       "  cfile-dump rewrite flights copy --encoding carrier=dict --block-size 64KiB",
       "A .cfile, or the directory of a table; or the first of several files");

@@ -7,14 +7,14 @@
 namespace cfile::tools {
 
 absl::StatusOr<bool> FirstRecordIsARow(CsvInput& input, std::span<const ColumnRule> rules,
-                                       Compatibility compatibility,
+                                       OldestReader oldest_reader,
                                        std::vector<ColumnEvidence>& found) {
   CsvReader& reader = input.reader();
   reader.SeekToRange(input.first_record(), input.first_row());
   if (absl::StatusOr<bool> more = reader.Next(); !more.ok()) return more.status();
   const auto is_string = [&](size_t i, const ColumnEvidence& column) {
     const ColumnType type =
-        rules[i].given.has_value() ? rules[i].given->type : column.inference.Type(compatibility);
+        rules[i].given.has_value() ? rules[i].given->type : column.inference.Type(oldest_reader);
     return type.data_type == DataType::kString;
   };
   const auto fits = [&](size_t i, const ColumnEvidence& with_first) {

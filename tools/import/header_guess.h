@@ -15,7 +15,7 @@ namespace cfile::tools {
 // (see Import in importer.h). `found` has what the other rows show. If the first record is a row,
 // this function adds the record to `found`. Moves input.reader(). Errors: those of CsvReader::Next.
 absl::StatusOr<bool> FirstRecordIsARow(CsvInput& input, std::span<const ColumnRule> rules,
-                                       Compatibility compatibility,
+                                       OldestReader oldest_reader,
                                        std::vector<ColumnEvidence>& found);
 
 }  // namespace cfile::tools

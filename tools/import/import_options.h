@@ -53,8 +53,8 @@ struct ImportOptions : LayoutOptions {
   bool evolve = false;               // the columns of a table that exists may change
 
   // The types that are inferred: with kKudu, only types that Kudu and version 1 have.
-  Compatibility inferred_types() const {
-    return version == FormatVersion::kV1 ? Compatibility::kKudu : compatibility;
+  OldestReader inferred_types() const {
+    return version == FormatVersion::kV1 ? OldestReader::kKudu : oldest_reader;
   }
 };
 

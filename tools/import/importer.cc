@@ -150,7 +150,7 @@ absl::Status Importer::FindSchema() {
   CFILE_ASSIGN_OR_RETURN(std::vector<ColumnEvidence> found, ReadTypes(rules));
   if (header_is_guessed_) {
     CFILE_ASSIGN_OR_RETURN(const bool is_row,
-                           FirstRecordIsARow(input_, rules, options_.compatibility, found));
+                           FirstRecordIsARow(input_, rules, options_.oldest_reader, found));
     if (is_row) {
       input_.TakeHeaderForRow();
       warnings_.push_back(absl::StrCat(
@@ -168,7 +168,7 @@ absl::Status Importer::FindSchema() {
     CFILE_RETURN_IF_ERROR(CheckColumnNames());
   }
   rules = Rules();
-  reasons_ = ExplainTypes(input_, found, options_.compatibility);
+  reasons_ = ExplainTypes(input_, found, options_.oldest_reader);
   columns_.resize(found.size());
   for (size_t i = 0; i < found.size(); ++i) {
     ColumnSchema& schema = columns_[i].schema;

@@ -197,7 +197,7 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
     JsonParserOptions parsing{
         .origin = max_bytes < lines.size() ? JsonSchema::kFoundInSome : JsonSchema::kFoundInAll,
         .given = options.types,
-        .compatibility = options.inferred_types(),
+        .oldest_reader = options.inferred_types(),
         .columns = {options.columns.begin(), options.columns.end()}};
     for (size_t i = 0; i < found.leaves.size(); ++i) {
       if (!found.leaves[i].has_values) {

@@ -30,7 +30,7 @@ std::string ReasonOf(const ImportOptions& options, const ImportResult& result,
   if (result.format == "Parquet" && !options.goal_given && !result.reordered) {
     return result.recoded_pages == 0 ? "as in the pages" : "as in the pages, if possible";
   }
-  if (options.inferred_types() == Compatibility::kKudu) return "the default of the type";
+  if (options.inferred_types() == OldestReader::kKudu) return "the default of the type";
   return EncodingReason(column.schema.type, column.totals);
 }
 

@@ -28,7 +28,7 @@ bool MeansMissing(std::string_view text) {
 }  // namespace
 
 std::vector<TypeReason> ExplainTypes(CsvInput& input, std::span<const ColumnEvidence> columns,
-                                     Compatibility compatibility) {
+                                     OldestReader oldest_reader) {
   std::vector<TypeReason> reasons(columns.size());
   struct Named {
     uint64_t offset = 0;
@@ -37,7 +37,7 @@ std::vector<TypeReason> ExplainTypes(CsvInput& input, std::span<const ColumnEvid
   };
   std::vector<Named> named;  // the values whose lines are named
   for (size_t i = 0; i < columns.size(); ++i) {
-    const auto cause = columns[i].inference.FindCause(compatibility);
+    const auto cause = columns[i].inference.FindCause(oldest_reader);
     TypeReason& reason = reasons[i];
     if (!cause.has_value()) {
       reason.text = "no values";
@@ -48,7 +48,7 @@ std::vector<TypeReason> ExplainTypes(CsvInput& input, std::span<const ColumnEvid
       reason.type_without = cause->other_type.ToString();
     }
     reason.is_notable = !cause->is_first_value || !reason.null_text.empty();
-    const bool is_string = columns[i].inference.Type(compatibility).data_type == DataType::kString;
+    const bool is_string = columns[i].inference.Type(oldest_reader).data_type == DataType::kString;
     if (columns[i].inference.has_missing() && !is_string)
       named.push_back({columns[i].inference.first_missing(), i, true});
     if (cause->is_first_value && !is_string) {

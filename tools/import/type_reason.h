@@ -14,6 +14,6 @@ namespace cfile::tools {
 // The reason of each column whose type was inferred from `columns`. Counts lines up to the last line
 // that a reason names. After the call, the position of input.reader() is undefined.
 std::vector<TypeReason> ExplainTypes(CsvInput& input, std::span<const ColumnEvidence> columns,
-                                     Compatibility compatibility);
+                                     OldestReader oldest_reader);
 
 }  // namespace cfile::tools

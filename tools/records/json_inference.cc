@@ -54,7 +54,7 @@ RecordNode NamedNode(std::string name, bool required, size_t num_children = 0) {
           .num_children = num_children};
 }
 
-ColumnType TypeOf(const Shape& shape, Compatibility compatibility) {
+ColumnType TypeOf(const Shape& shape, OldestReader oldest_reader) {
   if (shape.Saw(kBool)) return ColumnType::Bool();
   if (shape.Saw(kFraction) || (shape.Saw(kInteger) && shape.Saw(kNotFinite)))
     return ColumnType::Double();
@@ -65,7 +65,7 @@ ColumnType TypeOf(const Shape& shape, Compatibility compatibility) {
     }
     return shape.beyond_int64 ? ColumnType::Uint64() : ColumnType::Int64();
   }
-  return shape.texts.TypeOfStrings(compatibility);
+  return shape.texts.TypeOfStrings(oldest_reader);
 }
 
 // What AddNodes finds.
@@ -131,10 +131,10 @@ bool Settled(const Shape& shape) {
 class JsonInference::Impl {
  public:
   Impl(const RecordLimits& limits, std::map<std::string, TextType> given,
-       Compatibility compatibility, std::set<std::string, std::less<>> columns)
+       OldestReader oldest_reader, std::set<std::string, std::less<>> columns)
       : limits_(limits),
         given_(std::move(given)),
-        compatibility_(compatibility),
+        oldest_reader_(oldest_reader),
         columns_(std::move(columns)),
         takes_json_(std::any_of(given_.begin(), given_.end(),
                                 [](const auto& each) { return each.second.json; })) {}
@@ -172,7 +172,7 @@ class JsonInference::Impl {
 
   // Called if a value may have changed the type of the leaf `shape`. `text`: of the value.
   void Note(Shape& shape, std::string_view text) {
-    ColumnType type = TypeOf(shape, compatibility_);
+    ColumnType type = TypeOf(shape, oldest_reader_);
     if (shape.type == type) return;
     const bool is_first = !shape.type.has_value();
     const bool is_string = type.data_type == DataType::kString;
@@ -380,7 +380,7 @@ class JsonInference::Impl {
 
   const RecordLimits limits_;
   const std::map<std::string, TextType> given_;
-  const Compatibility compatibility_;
+  const OldestReader oldest_reader_;
   const std::set<std::string, std::less<>> columns_;
   const bool takes_json_;  // a type of given_ is json
   ondemand::parser parser_;
@@ -391,9 +391,8 @@ class JsonInference::Impl {
 };
 
 JsonInference::JsonInference(const RecordLimits& limits, std::map<std::string, TextType> given,
-                             Compatibility compatibility,
-                             std::set<std::string, std::less<>> columns)
-    : impl_(std::make_unique<Impl>(limits, std::move(given), compatibility, std::move(columns))) {}
+                             OldestReader oldest_reader, std::set<std::string, std::less<>> columns)
+    : impl_(std::make_unique<Impl>(limits, std::move(given), oldest_reader, std::move(columns))) {}
 JsonInference::~JsonInference() = default;
 
 absl::Status JsonInference::Add(std::string_view json, uint64_t line) {

@@ -48,10 +48,10 @@ class JsonInference {
   // leaf may have values of several kinds, also objects and arrays if TextType::json is set, and its
   // type in the schema has no meaning. `columns`: the fields of a record; others are left out. Empty:
   // all.
-  // `compatibility`: see TypeInference::Type.
+  // `oldest_reader`: see TypeInference::Type.
   explicit JsonInference(const RecordLimits& limits = {},
                          std::map<std::string, TextType> given = {},
-                         Compatibility compatibility = Compatibility::kNone,
+                         OldestReader oldest_reader = OldestReader::kDefault,
                          std::set<std::string, std::less<>> columns = {});
   ~JsonInference();
 

@@ -111,7 +111,7 @@ class JsonParser::Impl {
  public:
   Impl(const RecordSchema& schema, const JsonParserOptions& options)
       : schema_(schema),
-        compatibility_(options.compatibility),
+        oldest_reader_(options.oldest_reader),
         columns_(options.columns),
         fields_(schema.nodes().size()),
         seen_in_(schema.nodes().size()) {
@@ -284,7 +284,7 @@ class JsonParser::Impl {
       std::string_view text;
       CFILE_RETURN_IF_INVALID_JSON(ReadString(value, text));
       if (leaf.texts.has_value() && leaf.texts->Add(text, 0, /*lasting=*/false) &&
-          leaf.texts->TypeOfStrings(compatibility_) != leaf.type.type) {
+          leaf.texts->TypeOfStrings(oldest_reader_) != leaf.type.type) {
         return Wrong(node, leaf.type.type.ToString(), type);
       }
       return Value(node, FromText<T>(node, text));
@@ -361,7 +361,7 @@ class JsonParser::Impl {
   }
 
   const RecordSchema schema_;
-  const Compatibility compatibility_;
+  const OldestReader oldest_reader_;
   const std::set<std::string, std::less<>> columns_;
   std::vector<Node> nodes_;
   std::vector<std::unordered_map<std::string_view, size_t>> fields_;  // by group: node of each name

@@ -54,7 +54,7 @@ struct JsonParserOptions {
   // With kFoundInSome: the paths of the leaves that had no values (JsonLeaf::has_values).
   std::set<std::string> without_values = {};
   // Those of JsonInference.
-  Compatibility compatibility = Compatibility::kNone;
+  OldestReader oldest_reader = OldestReader::kDefault;
   std::set<std::string, std::less<>> columns = {};
 };
 

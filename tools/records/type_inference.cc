@@ -125,8 +125,8 @@ void TypeInference::Add(const TypeInference& other) {
   seen_ |= other.seen_;
 }
 
-ColumnType TypeInference::TypeOfStrings(Compatibility compatibility) const {
-  ColumnType type = Type(compatibility);
+ColumnType TypeInference::TypeOfStrings(OldestReader oldest_reader) const {
+  ColumnType type = Type(oldest_reader);
   const Meaning meaning = MeaningOf(type);
   return meaning == Meaning::kDate || meaning == Meaning::kTimestamp ? type : ColumnType::String();
 }
@@ -137,7 +137,7 @@ TypeInference TypeInference::Of(const ColumnType& type) {
   return inference;
 }
 
-std::optional<TypeInference::Cause> TypeInference::FindCause(Compatibility compatibility) const {
+std::optional<TypeInference::Cause> TypeInference::FindCause(OldestReader oldest_reader) const {
   std::vector<size_t> kinds;  // that were seen, in the order of their first values
   for (size_t kind = 0; kind < kKinds; ++kind) {
     if ((seen_ & ~kMissing & 1U << kind) != 0) kinds.push_back(kind);
@@ -153,14 +153,14 @@ std::optional<TypeInference::Cause> TypeInference::FindCause(Compatibility compa
     seen |= 1U << kinds[i];
     // A value may have several kinds.
     if (i + 1 < kinds.size() && first_offsets_[kinds[i + 1]] == first_offsets_[kinds[i]]) continue;
-    std::string type = TypeOf(seen, compatibility).ToString();
+    std::string type = TypeOf(seen, oldest_reader).ToString();
     if (type == last_type) continue;
     last_type = std::move(type);
     cause.offset = first_offsets_[kinds[i]];
   }
   cause.is_first_value = cause.offset == first_offsets_[kinds[0]];
   if ((seen_ & kText) != 0 && !has_texts_) {
-    const ColumnType other = TypeOf(seen_ & ~kText, compatibility);
+    const ColumnType other = TypeOf(seen_ & ~kText, oldest_reader);
     if (other.data_type != DataType::kString) {
       cause.offset = first_offsets_[0];  // of kText
       cause.lone_text = text_;
@@ -170,8 +170,8 @@ std::optional<TypeInference::Cause> TypeInference::FindCause(Compatibility compa
   return cause;
 }
 
-ColumnType TypeInference::TypeOf(uint32_t seen, Compatibility compatibility) {
-  const bool kudu = compatibility == Compatibility::kKudu;
+ColumnType TypeInference::TypeOf(uint32_t seen, OldestReader oldest_reader) {
+  const bool kudu = oldest_reader == OldestReader::kKudu;
   seen &= ~kMissing;
   const auto only = [seen](uint32_t kinds) { return (seen & ~kinds) == 0; };
   const auto any = [seen](uint32_t kinds) { return (seen & kinds) != 0; };

@@ -62,12 +62,12 @@ class TypeInference {
   // As if a value was added for which Type returns `type`, a date or a timestamp in microseconds.
   static TypeInference Of(const ColumnType& type);
 
-  // The type. With Compatibility::kKudu only types that Kudu has: timestamps without a zone become
+  // The type. With OldestReader::kKudu only types that Kudu has: timestamps without a zone become
   // UTC, and timestamps finer than microseconds are strings.
-  ColumnType Type(Compatibility compatibility) const { return TypeOf(seen_, compatibility); }
+  ColumnType Type(OldestReader oldest_reader) const { return TypeOf(seen_, oldest_reader); }
 
   // The type of JSON strings: a date or a timestamp if Type returns one, otherwise string.
-  ColumnType TypeOfStrings(Compatibility compatibility) const;
+  ColumnType TypeOfStrings(OldestReader oldest_reader) const;
 
   // True if a text IsMissingText; where the first one is.
   bool has_missing() const { return (seen_ & kMissing) != 0; }
@@ -83,7 +83,7 @@ class TypeInference {
     ColumnType other_type;
   };
   // nullopt: there are no values.
-  std::optional<Cause> FindCause(Compatibility compatibility) const;
+  std::optional<Cause> FindCause(OldestReader oldest_reader) const;
 
  private:
   // The kinds of values that have been seen, one bit for each.
@@ -108,7 +108,7 @@ class TypeInference {
   static uint32_t ClassifyNumber(std::string_view text);
   static uint32_t ClassifyDate(std::string_view text);
 
-  static ColumnType TypeOf(uint32_t seen, Compatibility compatibility);
+  static ColumnType TypeOf(uint32_t seen, OldestReader oldest_reader);
 
   // Records kinds that a value has.
   void Note(uint32_t kinds, std::string_view text, uint64_t offset, bool lasting);

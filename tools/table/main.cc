@@ -1,5 +1,6 @@
 // cfile-table: lists, merges and drops the parts of a table (a part is a group of rows with its own
-// files). It also removes files that the table no longer needs, and repairs damaged tables.
+// files), and sets which programs can read it. It also removes files that the table no longer
+// needs, and repairs damaged tables.
 #include <chrono>
 #include <functional>
 #include <set>
@@ -46,6 +47,7 @@ struct Arguments {
   TableLocation table{std::string()};
   std::vector<std::string> parts;  // names, or the beginnings of names
   std::vector<std::string> keys;
+  std::string oldest_reader;
   bool json = false;
   uint64_t older_than_seconds = 7 * 24 * 3600;
   bool salvage = false;
@@ -247,6 +249,24 @@ Outcome DropBelow(const Arguments& arguments, Output& output) {
   });
 }
 
+Outcome Raise(const Arguments& arguments, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const OldestReader reader, ParseOldestReader(arguments.oldest_reader));
+  CFILE_ASSIGN_OR_RETURN(const OldestReader before, RaiseOldestReader(arguments.table, reader));
+  const std::string name = OldestReaderName(before);
+  Document document = NewDocument(arguments);
+  document.AddJson("before", name);
+  document.AddJson("oldest_reader", arguments.oldest_reader);
+  if (before == reader) {
+    document.AddLine("the oldest reader of the table is ", name, " already");
+  } else {
+    document.AddLine("the oldest reader of the table is now ", arguments.oldest_reader,
+                     "; programs that are older (it was ", name,
+                     ") cannot read what is written from now on");
+  }
+  document.PrintTo(output);
+  return kFine;
+}
+
 Outcome RemoveGarbage(const Arguments& arguments, Output& output) {
   const std::chrono::seconds age(static_cast<int64_t>(arguments.older_than_seconds));
   CFILE_ASSIGN_OR_RETURN(const std::vector<RemovedGarbage> removed,
@@ -404,6 +424,13 @@ ExitCode Run(int argc, char** argv) {
            "A value as `cfile-dump rows` prints it; a date stands for its first moment. If the "
            "table is sorted by several columns, give values of all these columns or of the first "
            "of them. Write null for a null")
+      .required = true;
+  with_json(add("raise",
+                "Let the table be written for newer readers only. To go back, use `cfile-dump "
+                "rewrite DIRECTORY NEW --oldest-reader READER`",
+                Raise))
+      .Add("READER", &arguments.oldest_reader,
+           "The oldest program that must be able to read the table: 0.1 or 0.2 (versions of cfile)")
       .required = true;
   with_dry_run(add("gc",
                    "Remove the files of parts that the table no longer has, or of a table whose "

@@ -56,12 +56,15 @@ std::optional<FormatVersion> VersionOfMagic(std::string_view magic) {
 FilePolicy PolicyOf(const WriterOptions& options) {
   FilePolicy policy;
   policy.extensions = policy.blocks_choose = PolicyOf(options.version).features;
-  policy.movable_blocks = policy.extensions && options.movable_blocks.value_or(false);
-  if (options.compatibility == Compatibility::kKudu) {
+  policy.own_encodings = options.oldest_reader != OldestReader::kVersion0_1;
+  policy.movable_blocks = policy.extensions && options.movable_blocks.value_or(false) &&
+                          options.oldest_reader != OldestReader::kVersion0_1;
+  if (options.oldest_reader == OldestReader::kKudu) {
     policy = {.kudu_exact = true,
               .extensions = false,
               .blocks_choose = false,
               .aligns_values = false,
+              .own_encodings = false,
               .limits_rows = false,
               .max_batch_rows = kKuduBatchRows,
               .max_metadata_size_bytes = kKuduMaxMetadataBytes};
@@ -69,8 +72,10 @@ FilePolicy PolicyOf(const WriterOptions& options) {
   return policy;
 }
 
+bool KnowsTableFeatures(OldestReader reader) { return reader > OldestReader::kVersion0_1; }
+
 Encoding DefaultEncoding(const ColumnType& type, const WriterOptions& options) {
-  const bool kudu = options.compatibility == Compatibility::kKudu;
+  const bool kudu = options.oldest_reader == OldestReader::kKudu;
   switch (type.physical()) {
     case PhysicalType::kBool:
       return Encoding::kRle;
@@ -82,7 +87,7 @@ Encoding DefaultEncoding(const ColumnType& type, const WriterOptions& options) {
 }
 
 absl::Status CheckPolicy(const ColumnType& type, const WriterOptions& options) {
-  if (options.compatibility == Compatibility::kKudu) {
+  if (options.oldest_reader == OldestReader::kKudu) {
     CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "Kudu"));
     if (options.value_index &&
         (type.physical() == PhysicalType::kBool || type.physical() == PhysicalType::kFloat ||
@@ -93,6 +98,10 @@ absl::Status CheckPolicy(const ColumnType& type, const WriterOptions& options) {
       return Invalid("Kudu no longer has encoding group-varint");
     }
   }
+  if (!PolicyOf(options).own_encodings &&
+      static_cast<uint32_t>(options.encoding) >= encodings::kFirstOwnNumber) {
+    return Invalid(absl::StrCat("version 0.1 has no encoding ", EncodingName(options.encoding)));
+  }
   if (options.version == FormatVersion::kV1)
     CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "version 1"));
   return absl::OkStatus();
@@ -100,9 +109,36 @@ absl::Status CheckPolicy(const ColumnType& type, const WriterOptions& options) {
 
 absl::Status CheckLevelPolicy(const LevelLimits& limits, const WriterOptions& options) {
   if (!PolicyOf(options.version).features) return Invalid("version 1 has no levels");
-  if (options.compatibility == Compatibility::kKudu && !limits.kudu_array)
+  if (options.oldest_reader == OldestReader::kKudu && !limits.kudu_array)
     return Invalid("Kudu only has the levels of one-level arrays");
   return absl::OkStatus();
 }
 
 }  // namespace cfile::internal
+
+namespace cfile {
+
+std::string OldestReaderName(OldestReader reader) {
+  switch (reader) {
+    case OldestReader::kDefault:
+      return "";
+    case OldestReader::kKudu:
+      return "kudu";
+    case OldestReader::kVersion0_1:
+      return "0.1";
+    case OldestReader::kVersion0_2:
+      return "0.2";
+  }
+  return absl::StrCat("number ", static_cast<uint32_t>(reader));
+}
+
+absl::StatusOr<OldestReader> ParseOldestReader(std::string_view name) {
+  for (const OldestReader reader :
+       {OldestReader::kKudu, OldestReader::kVersion0_1, OldestReader::kVersion0_2}) {
+    if (OldestReaderName(reader) == name) return reader;
+  }
+  return absl::InvalidArgumentError(
+      encodings::StrCat("expected kudu, 0.1 or 0.2 as the oldest reader, found ", name));
+}
+
+}  // namespace cfile

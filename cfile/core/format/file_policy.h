@@ -1,4 +1,4 @@
-// What the version of a file and Compatibility::kKudu decide. In cfile/core and cfile/parts, only
+// What the version of a file and OldestReader::kKudu decide. In cfile/core and cfile/parts, only
 // file_policy.cc compares these two (tests/rooms/check_rooms.py checks this). Other code asks for
 // one of the properties below.
 //
@@ -61,6 +61,8 @@ struct FilePolicy {
   bool aligns_values = true;
   // Data blocks are movable (cfile/FORMAT.md, Movable blocks).
   bool movable_blocks = false;
+  // Blocks may have encodings whose numbers are at least kFirstOwnNumber.
+  bool own_encodings = true;
   // max_values_per_block limits the rows of a block.
   bool limits_rows = true;
   // An encoder gets at most this many rows at a time. (Some of Kudu's encodings check a block's
@@ -71,6 +73,12 @@ struct FilePolicy {
 };
 
 FilePolicy PolicyOf(const WriterOptions& options);
+
+// The newest version of OldestReader, which kDefault means for new files and tables.
+inline constexpr OldestReader kNewestReader = OldestReader::kVersion0_2;
+
+// True if `reader` knows the incompatible features of table.cft.
+bool KnowsTableFeatures(OldestReader reader);
 
 // Returns the encoding that the writer uses for Encoding::kAuto in a file whose blocks cannot name
 // their own encoding.

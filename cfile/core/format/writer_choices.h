@@ -11,7 +11,7 @@ namespace cfile::internal {
 // Replaces the open choices of `options` (kAuto, kDefault, 0) by the writer's choices. If each
 // block can name its own encoding and codec, these two stay open. Otherwise the codec becomes none,
 // and the encoding becomes:
-// - with Compatibility::kKudu, Kudu's default: RLE for bool, DICT for bytes, BIT_SHUFFLE for all
+// - with OldestReader::kKudu, Kudu's default: RLE for bool, DICT for bytes, BIT_SHUFFLE for all
 //   other types;
 // - in version 1: RLE for bool, PREFIX for bytes with a value index, PLAIN for all others.
 void ResolveChoices(const ColumnType& type, WriterOptions& options);

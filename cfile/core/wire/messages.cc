@@ -151,6 +151,7 @@ constexpr Field kTable[] = {
     Packed(MakeFixed<&Table::commit_ids>(13, "commit_ids")),
     Make<&Table::job_ids>(14, "job_ids"),
     Make<&Table::metadata>(16, "metadata"),
+    Make<&Table::oldest_reader>(17, "oldest_reader"),
 };
 
 template <typename Message>

@@ -209,6 +209,7 @@ struct Table {
   std::vector<uint64_t> commit_ids;
   std::vector<std::string_view> job_ids;
   std::vector<FileMetadataPair> metadata;
+  std::optional<uint32_t> oldest_reader;
 };
 
 // Returns the message in an optional field. If the field is absent, returns an empty message.

@@ -32,6 +32,7 @@ absl::StatusOr<std::unique_ptr<encodings::AnyBlockEncoder>> NewEncoder(const Col
                            .for_searches = options.value_index &&
                                            options.compression == Compression::kDefault &&
                                            !PolicyOf(options).movable_blocks,
+                           .own_encodings = PolicyOf(options).own_encodings,
                            .small_blocks = SeekBlockBytes(options) > 0,
                            .block_size_bytes = options.block_size_bytes};
   if (options.encoding == Encoding::kAuto)

@@ -342,6 +342,8 @@ std::vector<const EncodingRow*> TrialCandidates(PhysicalType type, const AutoOpt
   };
   std::vector<const EncodingRow*> candidates;
   for (const EncodingRow& row : encodings::Encodings()) {
+    const bool own = static_cast<uint32_t>(row.encoding) >= encodings::kFirstOwnNumber;
+    if (own && !choice.own_encodings) continue;
     if (may_take(row.automatic) && row.Supports(type)) candidates.push_back(&row);
   }
   return candidates;

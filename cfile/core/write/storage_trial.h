@@ -34,6 +34,8 @@ struct AutoOptions {
   // are searched fast may need a dictionary, and the decompression of strings counts as part of a
   // search.
   bool for_searches = false;
+  // Automatic choice may take encodings whose numbers are at least kFirstOwnNumber.
+  bool own_encodings = true;
   // The caller ends most blocks long before they have block_size_bytes.
   bool small_blocks = false;
   // Approximate size at which blocks end. EncoderOptions::block_size_bytes may be another size. The

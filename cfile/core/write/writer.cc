@@ -339,7 +339,7 @@ class ValueWriter final : public internal::ColumnPipeline {
   }
 
   // True if the block must end: it has the maximum number of rows, or its null bitmap is too large.
-  // The second case occurs with Compatibility::kKudu, where the number of rows is not limited.
+  // The second case occurs with OldestReader::kKudu, where the number of rows is not limited.
   bool BlockHasAllRows() const {
     return block_rows_ >= MostRows() ||
            (options_.nullable && validity_.size_bytes() > internal::MaxValidityBytes(options_));

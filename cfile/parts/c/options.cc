@@ -61,7 +61,11 @@ absl::StatusOr<WriterOptions> OptionsOf(const cfile_writer_options* options) {
   result.positional_index = given.no_positional_index == 0;
   result.statistics = given.no_statistics == 0;
   Set(result.version, given.format_version);
-  if (given.kudu != 0) result.compatibility = Compatibility::kKudu;
+  if (given.oldest_reader < 0 || given.oldest_reader > CFILE_OLDEST_READER_0_2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no oldest reader ", given.oldest_reader));
+  }
+  result.oldest_reader = OldestReader{static_cast<uint32_t>(given.oldest_reader)};
   result.bloom_filter_bits_per_value = given.bloom_filter_bits_per_value;
   Set(result.max_values_per_block, given.max_values_per_block);
   Set(result.block_size_bytes, given.block_size_bytes);

@@ -113,7 +113,16 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> ColumnChange::NewFile(const Part& 
     const std::lock_guard lock(mutex_);
     paths_.push_back(absl::StrCat(part.name, "/", file_name));
   }
-  return NewColumnWriter(*storage_, part.name, std::move(file_name), column, options);
+  return NewColumnWriter(*storage_, part.name, std::move(file_name), column, options,
+                         before().oldest_reader);
+}
+
+absl::Status ColumnChange::CheckColumns(const TableColumns& columns) const {
+  return CheckOldestReader({.schema = columns.schema,
+                            .parts = {},
+                            .identities = columns.identities,
+                            .oldest_reader = before().oldest_reader},
+                           TableFilePath(storage_->name()));
 }
 
 absl::Status ColumnChange::Commit(const std::optional<TableColumns>& columns,
@@ -168,6 +177,9 @@ absl::Status ColumnChange::Aborted(std::string_view what) const {
 absl::Status ColumnChange::CheckTable(const Manifest& now, bool parts_may_be_added) const {
   if (now.root().schema != before().schema || now.root().identities != before().identities) {
     return Aborted("the schema has been changed");
+  }
+  if (now.root().oldest_reader < before().oldest_reader) {
+    return Aborted("the table has got an older oldest reader");
   }
   size_t found_parts = 0;
   CFILE_RETURN_IF_ERROR(now.ForEachPart([&](const ManifestPart& found) -> absl::StatusOr<bool> {

@@ -86,6 +86,10 @@ class ColumnChange {
                                                         const ColumnSchema& column,
                                                         const WriterOptions& options);
 
+  // kFailedPrecondition: the oldest reader of the table cannot read a table with these columns.
+  // Commit checks this, too.
+  absl::Status CheckColumns(const TableColumns& columns) const;
+
   // Publishes the files in parts(). `columns`: the new columns of the table.
   // nullopt: the columns stay the same, and parts may have been added since Begin.
   // `added`: complete new parts, with the new columns. Owns their folders from now on.

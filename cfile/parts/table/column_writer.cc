@@ -55,21 +55,35 @@ absl::StatusOr<TablePartColumn> ColumnWriter::Finish() {
   return column;
 }
 
-absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(Storage& storage,
-                                                              const std::string& folder,
-                                                              std::string file_name,
-                                                              const ColumnSchema& column,
-                                                              WriterOptions options) {
+absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
+    Storage& storage, const std::string& folder, std::string file_name, const ColumnSchema& column,
+    WriterOptions options, OldestReader oldest_reader) {
   options.nullable = column.nullable;
   if (!options.movable_blocks) options.movable_blocks = true;
   const auto error = [&](const absl::Status& status) {
     return WithMessage(status, absl::StrCat("column ", column.name, ": ", status.message()));
   };
+  if (options.oldest_reader == OldestReader{}) options.oldest_reader = oldest_reader;
+  if (options.oldest_reader > oldest_reader) {
+    return error(absl::FailedPreconditionError(absl::StrCat(
+        "the oldest reader of the table ", storage.name(), " is ", OldestReaderName(oldest_reader),
+        ", so its files cannot be for ", OldestReaderName(options.oldest_reader),
+        ". RaiseOldestReader (cfile-table raise) gives up older readers")));
+  }
   auto sink = storage.Create(absl::StrCat(folder, "/", file_name));
   if (!sink.ok()) return error(sink.status());
   auto writer = NewWriter(*std::move(sink), column, options);
   if (!writer.ok()) return error(writer.status());
   return std::make_unique<ColumnWriter>(*std::move(writer), std::move(file_name));
+}
+
+OldestReader OldestReaderOfNewTable(std::span<const WriterOptions> options) {
+  OldestReader newest{};
+  for (const WriterOptions& column : options) {
+    const OldestReader named = column.oldest_reader;
+    newest = std::max(newest, named == OldestReader{} ? kNewestReader : named);
+  }
+  return options.empty() ? kNewestReader : newest;
 }
 
 absl::StatusOr<std::unique_ptr<AnyWriter>> NewWriter(std::unique_ptr<Sink> sink,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -52,7 +53,8 @@ class TableWriterAccess {
   // Begins a part for a table that gets these columns in the commit of the part.
   // Errors: those of TableWriter::Append.
   static absl::StatusOr<TableWriter> Begin(std::shared_ptr<Storage> storage, const Schema& schema,
-                                           const ColumnIdentities& identities,
+                                           std::optional<ColumnIdentities> identities,
+                                           OldestReader oldest_reader,
                                            std::span<const WriterOptions> options);
   // Completes the files. Called instead of Finish. The caller publishes the parts or removes them.
   static absl::StatusOr<std::vector<TablePart>> Complete(TableWriter& writer);
@@ -62,13 +64,16 @@ class TableWriterAccess {
 };
 
 // Begins a file of the column in the folder `folder` of a storage.
-// Errors: those of Storage::Create, Writer::Create and LevelWriter::Create.
+// `oldest_reader`: that of the table; the file is for an older one if `options` name one.
+// Errors: those of Storage::Create, Writer::Create and LevelWriter::Create, and
+// kFailedPrecondition: `options` name a newer reader.
 // The text of an error names the column.
-absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(Storage& storage,
-                                                              const std::string& folder,
-                                                              std::string file_name,
-                                                              const ColumnSchema& column,
-                                                              WriterOptions options);
+absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
+    Storage& storage, const std::string& folder, std::string file_name, const ColumnSchema& column,
+    WriterOptions options, OldestReader oldest_reader);
+
+// Returns the newest reader that the options of the columns of a new table name.
+OldestReader OldestReaderOfNewTable(std::span<const WriterOptions> options);
 
 // Begins a file of the column in `sink`. Errors: those of Writer::Create and LevelWriter::Create.
 absl::StatusOr<std::unique_ptr<AnyWriter>> NewWriter(std::unique_ptr<Sink> sink,

@@ -61,6 +61,7 @@ class ColumnsWriter::Impl {
     }
     CFILE_RETURN_IF_ERROR(
         internal::Named(internal::ValidateSchema(after.schema), storage().name()));
+    CFILE_RETURN_IF_ERROR(change_.CheckColumns(after));
     return Begin({}, options);
   }
 

@@ -165,14 +165,14 @@ absl::StatusOr<Owned<T>> CompoundKeyReader::Next() {
   return *std::move(value);
 }
 
-WriterOptions CompoundKeyOptions(Compatibility compatibility) {
+WriterOptions CompoundKeyOptions(OldestReader oldest_reader) {
   return {.encoding = Encoding::kPrefix,
           .compression = CheckCompressionBuiltIn(Compression::kLz4).ok() ? Compression::kLz4
                                                                          : Compression::kNone,
           .positional_index = false,
           .value_index = true,
           .block_size_bytes = 4096,
-          .compatibility = compatibility};
+          .oldest_reader = oldest_reader};
 }
 
 #define CFILE_INSTANTIATE(T)                                                           \

@@ -212,6 +212,32 @@ absl::Status DropParts(const TableLocation& location, std::span<const std::strin
       });
 }
 
+absl::StatusOr<OldestReader> RaiseOldestReader(const TableLocation& table, OldestReader reader,
+                                               const ReaderOptions& options) {
+  const std::shared_ptr<Storage> storage = table.storage();
+  if (reader == OldestReader{}) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(storage->name(), ": expected the name of an oldest reader"));
+  }
+  OldestReader before{};
+  const auto edit = [&](const Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {
+    if (now == nullptr) return NoTable(*storage);
+    before = now->root().oldest_reader;
+    if (before == reader) return std::nullopt;
+    if (before > reader) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          storage->name(), ": the oldest reader of the table is ", OldestReaderName(before),
+          "; for ", OldestReaderName(reader), ", write its rows into a new table"));
+    }
+    CFILE_ASSIGN_OR_RETURN(ManifestEdit result, internal::EditManifest(*now, {}));
+    result.root.oldest_reader = reader;
+    return result;
+  };
+  CFILE_RETURN_IF_ERROR(internal::CommitTable(
+      *storage, internal::CommitLimits(options.max_metadata_size_bytes), edit));
+  return before;
+}
+
 absl::StatusOr<PartOrigin> ReadPartOrigin(const TableLocation& table, const std::string& part,
                                           const ReaderOptions& options) {
   if (!internal::IsPartName(part))

@@ -28,6 +28,7 @@ absl::StatusOr<TableReader> TableReader::Open(const TableLocation& table,
 const std::string& TableReader::directory() const { return impl_->name(); }
 const Schema& TableReader::schema() const { return impl_->schema(); }
 const RecordLimits& TableReader::record_limits() const { return impl_->options().record_limits; }
+OldestReader TableReader::oldest_reader() const { return impl_->manifest().root().oldest_reader; }
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
 size_t TableReader::num_parts() const { return impl_->num_parts(); }
 ReaderCounters TableReader::counters() const { return impl_->usage().counters(); }

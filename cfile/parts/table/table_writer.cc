@@ -71,6 +71,7 @@ class TableWriter::Impl {
     CFILE_RETURN_IF_ERROR(files.status());
     new_.table = NewParts::Table::kMustBeNew;
     new_.schema = schema;
+    new_.oldest_reader = internal::OldestReaderOfNewTable(options);
     SetLimit(options);
     return BeginPart(options);
   }
@@ -86,6 +87,9 @@ class TableWriter::Impl {
             internal::TableFilePath(name()), ": the table has another schema than the new part"));
       }
       new_.identities = (*now)->root().identities;
+      new_.oldest_reader = (*now)->root().oldest_reader;
+    } else {
+      new_.oldest_reader = internal::OldestReaderOfNewTable(options);
     }
     new_.table = NewParts::Table::kMayExist;
     new_.schema = schema;
@@ -108,14 +112,15 @@ class TableWriter::Impl {
     if (found.missing) return internal::NoSuchPart(now, *found.missing);
     new_.replaced_parts = std::move(found.parts);
     for (const TablePart& part : new_.replaced_parts) new_.replaced.push_back(part.directory);
-    return Begin(now.root().schema, now.root().identities, options);
+    return Begin(now.root().schema, now.root().identities, now.root().oldest_reader, options);
   }
 
   absl::Status Begin(const Schema& schema, std::optional<internal::ColumnIdentities> identities,
-                     std::span<const WriterOptions> options) {
+                     OldestReader oldest_reader, std::span<const WriterOptions> options) {
     SetLimit(options);
     new_.schema = schema;
     new_.identities = std::move(identities);
+    new_.oldest_reader = oldest_reader;
     return BeginPart(options);
   }
 
@@ -142,8 +147,10 @@ class TableWriter::Impl {
     std::string bytes;
     const absl::Status status = finished_.Finish([&]() -> absl::Status {
       CFILE_RETURN_IF_ERROR(CompletePart());
-      bytes = internal::SerializeTable(
-          {.schema = new_.schema, .parts = new_.parts, .identities = new_.identities});
+      bytes = internal::SerializeTable({.schema = new_.schema,
+                                        .parts = new_.parts,
+                                        .identities = new_.identities,
+                                        .oldest_reader = new_.oldest_reader});
       CFILE_RETURN_IF_ERROR(
           internal::CheckTableFileSize(bytes, name(), limits().max_metadata_size_bytes));
       publication_ = Publication::kUnknown;  // the caller may publish the parts
@@ -251,6 +258,11 @@ class TableWriter::Impl {
   ReaderOptions limits() const { return internal::CommitLimits(max_table_file_bytes_); }
 
   absl::Status BeginPart(std::span<const WriterOptions> options) {
+    CFILE_RETURN_IF_ERROR(internal::CheckOldestReader({.schema = schema(),
+                                                       .parts = {},
+                                                       .identities = new_.identities,
+                                                       .oldest_reader = new_.oldest_reader},
+                                                      internal::TableFilePath(name())));
     const size_t num_columns = schema().columns.size();
     if (options.size() > 1 && options.size() != num_columns) {
       return absl::InvalidArgumentError(
@@ -265,18 +277,19 @@ class TableWriter::Impl {
         return pair.first == internal::kArrowSchema;
       });
     }
-    const Compatibility compatibility =
-        options.empty() ? Compatibility::kNone : options[0].compatibility;
+    const OldestReader oldest_reader =
+        options.empty() ? OldestReader::kDefault : options[0].oldest_reader;
     stored_ = internal::StoredColumns(schema());
     for (size_t i = 0; i < stored_.size(); ++i) {
-      const WriterOptions& column_options = i == num_columns  ? CompoundKeyOptions(compatibility)
+      const WriterOptions& column_options = i == num_columns  ? CompoundKeyOptions(oldest_reader)
                                             : options.empty() ? WriterOptions{}
                                             : options.size() == 1 ? options[0]
                                                                   : options[i];
-      CFILE_ASSIGN_OR_RETURN(columns_.emplace_back(),
-                             internal::NewColumnWriter(*storage_, part_.directory,
-                                                       internal::ColumnFileName(i, stored_[i].name),
-                                                       stored_[i], column_options));
+      CFILE_ASSIGN_OR_RETURN(
+          columns_.emplace_back(),
+          internal::NewColumnWriter(*storage_, part_.directory,
+                                    internal::ColumnFileName(i, stored_[i].name), stored_[i],
+                                    column_options, new_.oldest_reader));
       max_block_size_bytes_ = std::max(max_block_size_bytes_, column_options.max_block_size_bytes);
     }
     return absl::OkStatus();
@@ -369,10 +382,11 @@ absl::Status internal::TableWriterAccess::NextPart(TableWriter& writer) {
 }
 
 absl::StatusOr<TableWriter> internal::TableWriterAccess::Begin(
-    std::shared_ptr<Storage> storage, const Schema& schema, const ColumnIdentities& identities,
+    std::shared_ptr<Storage> storage, const Schema& schema,
+    std::optional<ColumnIdentities> identities, OldestReader oldest_reader,
     std::span<const WriterOptions> options) {
   auto impl = std::make_unique<TableWriter::Impl>(std::move(storage));
-  CFILE_RETURN_IF_ERROR(impl->Begin(schema, identities, options));
+  CFILE_RETURN_IF_ERROR(impl->Begin(schema, std::move(identities), oldest_reader, options));
   return TableWriter(std::move(impl));
 }
 

@@ -142,13 +142,15 @@ class Evolution {
       if (i >= before().columns.size() || before().key_index()) continue;
       CFILE_ASSIGN_OR_RETURN(chosen.value_index, IsSortColumn(i));
     }
-    CFILE_ASSIGN_OR_RETURN(TableWriter writer,
-                           internal::TableWriterAccess::Begin(location_.storage(), after_.schema,
-                                                              after_.identities, options));
+    const bool changes = after_.schema != before();
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer, internal::TableWriterAccess::Begin(
+                                                   location_.storage(), after_.schema,
+                                                   changes ? std::optional(after_.identities)
+                                                           : change_.before().identities,
+                                                   change_.before().oldest_reader, options));
     for (size_t i = 0; i < sources_.size(); ++i) {
       CFILE_RETURN_IF_ERROR(AppendColumn(rows, i, writer));
     }
-    const bool changes = after_.schema != before();
     CFILE_ASSIGN_OR_RETURN(std::vector<internal::TablePart> parts,
                            internal::TableWriterAccess::Complete(writer));
     CFILE_RETURN_IF_ERROR(
@@ -316,6 +318,7 @@ class Evolution {
 
   // Writes new files of the columns in changed_, in all parts.
   absl::Status Rewrite() {
+    if (after_.schema != before()) CFILE_RETURN_IF_ERROR(change_.CheckColumns(after_));
     CFILE_RETURN_IF_ERROR(change_.ReadParts(changed_));
     // If the parts of table_ are others, another program has changed the table meanwhile.
     if (!changed_.empty() && table_->num_parts() != change_.parts().size()) {

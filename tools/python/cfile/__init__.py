@@ -15,8 +15,8 @@ from .condition import ColumnName, Condition, col
 from .errors import (AccessError, ArgumentError, ConflictError, DataError, Error, ExistsError, LimitError, NotFoundError,
                      SystemFailure, UnsupportedError)
 from .fragments import Fragment, fragments
-from .maintenance import (add_column, add_columns, collect_garbage, compact, drop_columns, drop_parts, drop_rows_below, rename_column,
-                          reorder_columns, repair, replace_columns, widen_column)
+from .maintenance import (add_column, add_columns, collect_garbage, compact, drop_columns, drop_parts, drop_rows_below,
+                          raise_oldest_reader, rename_column, reorder_columns, repair, replace_columns, widen_column)
 from .opening import open
 from .parquet import from_parquet, to_parquet
 from .polars import scan_polars
@@ -30,6 +30,6 @@ __all__ = [
     "AccessError", "ArgumentError", "Column", "ColumnName", "Condition", "ConflictError", "DataError", "Error", "ExistsError", "Fragment",
     "LimitError", "NotFoundError", "Rows", "Selection", "SystemFailure", "Table", "UnsupportedError", "__version__", "add_column",
     "add_columns", "append", "codecs", "col", "collect_garbage", "commit", "compact", "drop_columns", "drop_parts", "drop_rows_below",
-    "encodings", "fragments", "from_parquet", "open", "rename_column", "reorder_columns", "repair", "replace_columns", "scan_polars",
+    "encodings", "fragments", "from_parquet", "open", "raise_oldest_reader", "rename_column", "reorder_columns", "repair", "replace_columns", "scan_polars",
     "to_parquet", "widen_column", "write", "write_part",
 ]

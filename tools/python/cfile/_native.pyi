@@ -117,7 +117,7 @@ class Opened:
         """name, first_ordinal, num_rows, size_bytes, commit of each part of a table; [] for a file."""
     def info(self) -> dict[str, Any]:
         """A file: type, encoding, compression, nullable, num_rows, file_size_bytes, version, created_by, has_positional_index,
-        has_value_index, has_levels, metadata (a dict of str: header, then footer). A table: num_rows, num_parts, size_bytes, key
+        has_value_index, has_levels, metadata (a dict of str: header, then footer). A table: num_rows, num_parts, size_bytes, oldest_reader, key
         (names), metadata (of the first column's file in the first part; {} without parts)."""
     def statistics(self, column: str, part: int | None = None) -> dict[str, Any] | None:
         """present_count, null_count, nan_count, min, max (stored values or None), min_exact, max_exact. A table: summed over its parts
@@ -147,6 +147,7 @@ class WriterSettings(TypedDict, total=False):
     value_index: bool
     block_size_bytes: int
     bloom_filter_bits_per_value: int
+    oldest_reader: str  # "kudu", "0.1", "0.2"
     metadata: dict[str, str]
 
 class TableWriter:
@@ -209,6 +210,7 @@ def compact(path: str | Location, parts: Sequence[str], settings: dict[str, Writ
 def part_origin(path: str | Location, part: str, /) -> tuple[int, list[str]] | None:
     """The commit of a part and the names of the parts that it replaced; None if nothing says it, see ReadPartOrigin."""
 
+def raise_oldest_reader(path: str | Location, reader: str, /) -> str: ...
 def drop_parts(path: str | Location, parts: Sequence[str], /) -> None: ...
 def commit_parts(path: str | Location, parts: Sequence[bytes], id: str, replaced: Sequence[str], schema: object | None,
                  keys: Sequence[str]) -> bool:

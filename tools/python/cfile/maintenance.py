@@ -81,6 +81,18 @@ def collect_garbage(path: Path, older_than_seconds: float = _WEEK_SECONDS, *,
     return _native.collect_garbage(located(path, storage_options), older_than_seconds)
 
 
+def raise_oldest_reader(path: Path, reader: str, *, storage_options: Mapping[str, Any] | None = None) -> str:
+    """Lets a table be written for newer readers only: `reader` is the oldest program that must be able to read it, "0.1" or "0.2".
+
+    Returns the reader that it was before. To go back, write the rows into a new table, with `oldest_reader` of cfile.write.
+
+    >>> cfile.write(tmp / "shared", pyarrow.table({"n": [1]}), oldest_reader="0.1")
+    >>> cfile.raise_oldest_reader(tmp / "shared", "0.2")
+    '0.1'
+    """
+    return _native.raise_oldest_reader(located(path, storage_options), reader)
+
+
 def add_column(path: Path, name: str, type: str, *, nullable: bool = True, default: Any = None,
                storage_options: Mapping[str, Any] | None = None) -> None:
     """Adds a column. Rows that exist get `default`, or null. `type`: as in Table.types. Writes no file of a column.

@@ -27,8 +27,8 @@ else:
 def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[str] | None = None,
                encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
                goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
-               bloom_filter: int | dict[str, int] | None = None, memory_limit_bytes: int = 1 << 30,
-               storage_options: Mapping[str, Any] | None = None) -> bytes:
+               bloom_filter: int | dict[str, int] | None = None, oldest_reader: str | None = None,
+               memory_limit_bytes: int = 1 << 30, storage_options: Mapping[str, Any] | None = None) -> bytes:
     """Writes rows as a part of a table, but does not make them visible. Returns a description of the part, for `cfile.commit`.
 
     Any number of processes on any machines may write parts of one table at the same time. The table need not exist. If it exists, columns
@@ -48,7 +48,7 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
     """
     target = located(path, storage_options)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
-                            "bloom_filter": bloom_filter})
+                            "bloom_filter": bloom_filter, "oldest_reader": oldest_reader})
     names = names_of(sorted_by)
     try:
         opened: _native.Opened | None = _native.open_table(target)

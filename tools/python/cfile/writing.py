@@ -24,7 +24,7 @@ else:
     sorting = Lazy("cfile.sorting")
 
 _OPTIONS = {"encoding": "encoding", "compression": "compression", "goal": "goal", "block_size_bytes": "block_size_bytes",
-            "bloom_filter": "bloom_filter_bits_per_value"}
+            "bloom_filter": "bloom_filter_bits_per_value", "oldest_reader": "oldest_reader"}
 
 
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,7 +152,8 @@ def names_of(sorted_by: Any) -> list[str]:
 def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[str] | bool | None = None,
           encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
           goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
-          bloom_filter: int | dict[str, int] | None = None, memory_limit_bytes: int = 1 << 30, overwrite: bool = False,
+          bloom_filter: int | dict[str, int] | None = None, oldest_reader: str | None = None, memory_limit_bytes: int = 1 << 30,
+          overwrite: bool = False,
           storage_options: Mapping[str, Any] | None = None) -> None:
     """Writes data into a new table, or into a file if the data is one array.
 
@@ -167,6 +168,9 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     goal: "size", "speed" or "balanced" (the default), if the encoding is chosen for each block.
     block_size_bytes: the size of a block, before compression.
     bloom_filter: bits for each distinct value; 10 makes one of a hundred absent values pass.
+    oldest_reader: the oldest program that must be able to read the file or the table: "0.1", "0.2" (versions of cfile; default: the
+        newest) or "kudu" (Apache Kudu). A table keeps it: later changes write nothing that this program cannot read, and changes that
+        need a newer one are refused until cfile.raise_oldest_reader.
     overwrite: whether to replace the file or the table at `path`. Without it, ExistsError is raised. Something else is never replaced: no
         other file, no other directory, and no table whose directory has further files. A table at a URL cannot be replaced.
     storage_options: as for cfile.open.
@@ -181,7 +185,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}]
     """
     options = {"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
-               "bloom_filter": bloom_filter}
+               "bloom_filter": bloom_filter, "oldest_reader": oldest_reader}
 
     def write_at(target: Location) -> None:
         with Data(data) as source:

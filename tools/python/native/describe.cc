@@ -231,6 +231,7 @@ nb::dict Info(const Opened& opened) {
   dict["num_parts"] = table.num_parts();
   dict["size_bytes"] = size_bytes;
   dict["key"] = key;
+  dict["oldest_reader"] = cfile::OldestReaderName(table.oldest_reader());
   dict["metadata"] = Metadata(WithoutLock([&] { return table.metadata(); }));
   return dict;
 }

@@ -159,6 +159,11 @@ void AddMaintenance(nb::module_& module) {
     return nb::make_tuple(origin->commit, nb::cast(origin->replaced));
   });
   module.def("is_table_path", [](const std::string& path) { return cfile::IsTablePath(path); });
+  module.def("raise_oldest_reader", [](const Location& path, const std::string& reader) {
+    const cfile::OldestReader to = ValueOf(cfile::ParseOldestReader(reader));
+    return cfile::OldestReaderName(
+        AtTable(path, [&](const auto& table) { return cfile::RaiseOldestReader(table, to); }));
+  });
   module.def("drop_parts", [](const Location& path, const Names& parts) {
     AtTable(path, [&](const auto& table) { return cfile::DropParts(table, parts); });
   });

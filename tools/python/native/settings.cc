@@ -48,6 +48,8 @@ void Set(const std::string& option, nb::handle value, WriterOptions& options) {
     options.block_size_bytes = Cast<size_t>(option, value);
   } else if (option == "bloom_filter_bits_per_value") {
     options.bloom_filter_bits_per_value = Cast<uint32_t>(option, value);
+  } else if (option == "oldest_reader") {
+    options.oldest_reader = ValueOf(cfile::ParseOldestReader(Cast<std::string>(option, value)));
   } else if (option == "metadata") {
     for (const auto [key, text] : Cast<nb::dict>(option, value)) {
       options.metadata.emplace_back(Cast<std::string>(option, key),

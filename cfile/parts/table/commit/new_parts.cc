@@ -61,8 +61,8 @@ class Publisher {
       }
     }
     CFILE_RETURN_IF_ERROR(CheckReplaced(now));
-    const Manifest none({.schema = new_.schema, .parts = {}}, storage_.name(),
-                        limits_.max_metadata_size_bytes, {});
+    const Manifest none({.schema = new_.schema, .parts = {}, .oldest_reader = new_.oldest_reader},
+                        storage_.name(), limits_.max_metadata_size_bytes, {});
     CFILE_ASSIGN_OR_RETURN(ManifestEdit edit,
                            EditManifest(now != nullptr ? *now : none,
                                         {.removed = new_.replaced, .added = new_.parts}));
@@ -107,6 +107,9 @@ class Publisher {
     }
     if (now->root().schema != new_.schema || now->root().identities != new_.identities) {
       return Aborted("its schema has been changed");
+    }
+    if (now->root().oldest_reader < new_.oldest_reader) {
+      return Aborted("older readers must be able to read it, but not the new parts,");
     }
     const std::vector<std::string>& condemned = now->root().condemned;
     for (const TablePart& part : new_.parts) {

@@ -20,7 +20,8 @@ struct NewParts {
   Table table = Table::kMustExist;
   Schema schema;  // of the table
   std::optional<ColumnIdentities> identities = {};
-  std::vector<TablePart> parts = {};  // their files are complete
+  std::vector<TablePart> parts = {};           // their files are complete
+  OldestReader oldest_reader = kNewestReader;  // of the table, when the parts were begun
   // The names of the parts that the new parts replace.
   std::vector<std::string> replaced = {};
   // What the caller knows about the replaced parts. Empty: nothing.

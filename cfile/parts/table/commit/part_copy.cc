@@ -79,7 +79,8 @@ TableContents CopyOfPart(const TableContents& table, const TablePart& part,
                      .identities = table.identities,
                      .sequence = table.sequence,
                      .commit_ids = table.commit_ids,
-                     .metadata = table.metadata};
+                     .metadata = table.metadata,
+                     .oldest_reader = table.oldest_reader};
   for (const TablePart& each : replaced) copy.replaced.push_back(each.directory);
   return copy;
 }

@@ -1,5 +1,6 @@
 #include "cfile/prepared_parts.h"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -33,6 +34,8 @@ absl::Status ReadParts(const Storage& storage, std::span<const std::string> part
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string name = absl::StrCat(storage.name(), ": description ", i, " of a part");
     CFILE_ASSIGN_OR_RETURN(TableContents contents, internal::ParseTable(parts[i], name, limits));
+    to.oldest_reader =
+        i == 0 ? contents.oldest_reader : std::max(to.oldest_reader, contents.oldest_reader);
     if (i == 0) {
       to.schema = std::move(contents.schema);
       to.identities = std::move(contents.identities);
@@ -59,6 +62,7 @@ absl::Status ReadSchema(const Storage& storage, const Schema* schema, const Read
   if (now.ok()) {
     to.schema = (*now)->root().schema;
     to.identities = (*now)->root().identities;
+    to.oldest_reader = (*now)->root().oldest_reader;
     return absl::OkStatus();
   }
   if (!absl::IsNotFound(now.status()) || schema == nullptr) return now.status();

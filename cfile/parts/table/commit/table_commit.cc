@@ -119,11 +119,12 @@ class Preparation {
   }
 
  private:
-  // True if a copy must say what this commit changes: the schema, the job_ids, or that parts were
-  // removed.
+  // True if a copy must say what this commit changes: the schema, the job_ids, the oldest reader,
+  // or that parts were removed.
   static bool NeedsCopy(const TableContents* before, const ManifestEdit& edit) {
     return !edit.removed.empty() || before == nullptr || before->schema != edit.root.schema ||
-           before->identities != edit.root.identities || before->job_ids != edit.root.job_ids;
+           before->identities != edit.root.identities || before->job_ids != edit.root.job_ids ||
+           before->oldest_reader != edit.root.oldest_reader;
   }
 
   absl::Status WriteOwn(const std::string& path, std::string_view bytes) {
@@ -278,6 +279,7 @@ absl::Status CommitEdit(Storage& storage, const ReaderOptions& limits,
         root.commit_ids.end(), ids.begin(),
         ids.begin() + static_cast<ptrdiff_t>(std::min(ids.size(), kMaxCommitIds - 1)));
   }
+  CFILE_RETURN_IF_ERROR(CheckOldestReader(root, TableFilePath(storage.name())));
   const std::string bytes = SerializeTable(root);
   CFILE_RETURN_IF_ERROR(CheckSize(bytes, TableFilePath(storage.name()), limits));
   Preparation preparation(storage, limits, tag);

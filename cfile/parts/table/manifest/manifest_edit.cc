@@ -36,7 +36,7 @@ class Editor {
     if (change.removed.empty()) {
       for (TablePart& part : change.added) edit_.root.parts.push_back(std::move(part));
     }
-    CFILE_RETURN_IF_ERROR(Carry());
+    if (KnowsTableFeatures(edit_.root.oldest_reader)) CFILE_RETURN_IF_ERROR(Carry());
     return std::move(edit_);
   }
 

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cfile/core/format/file_policy.h"
+#include "cfile/options.h"
 #include "cfile/schema.h"
 #include "cfile/statistics.h"
 
@@ -93,6 +95,8 @@ struct TableContents {
   std::vector<std::string> job_ids = {};
   // The metadata of the table. Empty: the file of the first column in the first part has it.
   std::vector<std::pair<std::string, std::string>> metadata = {};
+  // Files and messages that are written for the table have nothing that this reader cannot read.
+  OldestReader oldest_reader = kNewestReader;
   // Only in a copy of a part's description: the names of the parts that this part replaced.
   std::vector<std::string> replaced = {};
 };

@@ -56,6 +56,25 @@ uint32_t FeaturesOf(const Schema& schema) {
              : 0;
 }
 
+// The incompatible features that a table with these contents needs.
+uint32_t FeaturesOf(const TableContents& contents) {
+  return (contents.incompatible_features & ~kOwnFeatures) | FeaturesOf(contents.schema) |
+         (contents.chunks.empty() ? 0 : kTableFeatureChunks) |
+         (contents.identities ? kTableFeatureColumnIds : 0) |
+         (contents.metadata.empty() ? 0 : kTableFeatureMetadata);
+}
+
+// Version 0.1 does not keep the field when it appends to a table. It wrote no sequences, either.
+OldestReader OldestReaderOf(const wire::Table& message) {
+  const bool has_features = message.incompatible_features.value_or(0) != 0;
+  auto reader = OldestReader{message.oldest_reader.value_or(0)};
+  if (reader == OldestReader{}) {
+    const bool is_newer = has_features || message.sequence.value_or(0) > 0;
+    reader = is_newer ? OldestReader::kVersion0_2 : OldestReader::kVersion0_1;
+  }
+  return has_features && !KnowsTableFeatures(reader) ? OldestReader::kVersion0_2 : reader;
+}
+
 absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
                                             const ReaderOptions& options) {
   wire::Table message;
@@ -102,6 +121,7 @@ absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
   contents.commit_ids = std::move(message.commit_ids);
   contents.job_ids.assign(message.job_ids.begin(), message.job_ids.end());
   contents.replaced.assign(message.replaced.begin(), message.replaced.end());
+  contents.oldest_reader = OldestReaderOf(message);
   CFILE_RETURN_IF_ERROR(CheckRoot(contents));
   return contents;
 }
@@ -228,11 +248,7 @@ absl::Status ValidateSchema(const Schema& schema) {
 
 std::string SerializeTable(const TableContents& contents) {
   wire::Table table;
-  const uint32_t features = (contents.incompatible_features & ~kOwnFeatures) |
-                            FeaturesOf(contents.schema) |
-                            (contents.chunks.empty() ? 0 : kTableFeatureChunks) |
-                            (contents.identities ? kTableFeatureColumnIds : 0) |
-                            (contents.metadata.empty() ? 0 : kTableFeatureMetadata);
+  const uint32_t features = FeaturesOf(contents);
   if (features != 0) table.incompatible_features = features;
   table.created_by = "cfile " CFILE_VERSION;
   SerializeSchema(contents, table);
@@ -251,7 +267,25 @@ std::string SerializeTable(const TableContents& contents) {
   for (const auto& [key, value] : contents.metadata) {
     table.metadata.push_back({.key = key, .value = value});
   }
+  table.oldest_reader = static_cast<uint32_t>(contents.oldest_reader);
   return SealMessage(MagicOf(features), wire::Serialize(table));
+}
+
+absl::Status CheckOldestReader(const TableContents& contents, const std::string& path) {
+  const uint32_t features = FeaturesOf(contents);
+  if (features == 0 || KnowsTableFeatures(contents.oldest_reader)) return absl::OkStatus();
+  std::string needed;
+  for (const auto& [bit, name] :
+       {std::pair(kTableFeatureNullableKeys, "a nullable key column"),
+        std::pair(kTableFeatureChunks, "chunks"),
+        std::pair(kTableFeatureColumnIds, "columns that were added, dropped, moved or widened"),
+        std::pair(kTableFeatureMetadata, "metadata in table.cft")}) {
+    if ((features & bit) != 0) absl::StrAppend(&needed, needed.empty() ? "" : " and ", name);
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      path, ": the table would have ", needed, ", but its oldest reader, ",
+      OldestReaderName(contents.oldest_reader),
+      ", does not know this. RaiseOldestReader (cfile-table raise) gives up such readers"));
 }
 
 absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,

@@ -60,6 +60,9 @@ absl::Status ValidateSchema(const Schema& schema);
 // The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().
 std::string SerializeTable(const TableContents& contents);
 
+// kFailedPrecondition: the table has what its oldest reader does not know.
+absl::Status CheckOldestReader(const TableContents& contents, const std::string& path);
+
 // Compares the result of SerializeTable with a reader's limit. kOutOfRange: the reader would reject
 // the bytes, because of their size or of the memory that they take when parsed.
 absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
