@@ -114,7 +114,7 @@ class OldWords(WordsTest):
     def test_suggestions_of_the_other_tools(self):
         for options, said in ((["--quiett"], "--quiet"), (["--header", "atuo"], "auto"), (["--for", "sped"], "speed"),
                               (["--encoding", "dcit"], "dict"), (["--compression", "id=ztsd"], "zstd"), (["--type", "id=doubel"], "double"),
-                              (["--columns", "nmae"], "name"), (["--sorted-by", "di"], "id"), (["--not-null", "nam"], "name"),
+                              (["--columns", "nmae"], "name"), (["--sorted-by", "nmae"], "name"), (["--not-null", "nam"], "name"),
                               (["--bloom", "naem"], "name"), (["--encoding", "nmae=dict"], "name")):
             self.assertIn(f"did you mean {said}?", self.run_tool(IMPORT, "t.csv", "u", *options)[2], options)
         for options, said in ((["--sort", "sise"], "size"),):

@@ -31,7 +31,7 @@ using encodings::ValueSpan;
 // the same, the next trial follows after this many times the cost of the last one, in bytes of
 // values: the first interval, and the longest. Each trial that makes the same choice as the
 // previous one doubles the interval.
-constexpr uint64_t kFirstTrialInterval = 24;
+constexpr uint64_t kFirstTrialInterval = 20;
 constexpr uint64_t kLastTrialInterval = 80;
 // All trials together cost at most a tenth of the bytes of the values, beyond this many bytes. For
 // strings and Goal::kSize, a trial also makes a table of symbols, which costs more.

@@ -272,7 +272,7 @@ class Trials {
     const bool searched = choice_.for_searches && is_bytes();
     const double counted = choice_.compress_all ? 0 : searched ? kSearchFactor : 1;
     std::optional<size_t> compressed;
-    if (encoded && choice_.compression != Compression::kNone &&
+    if (encoded && !slow && choice_.compression != Compression::kNone &&
         std::ranges::find(no_gain_, &row) == no_gain_.end() &&
         candidate.picoseconds + counted * decompression(0) <= budget()) {
       compressed = CompressedSize(encoded->block);

@@ -270,3 +270,14 @@ def kept(metadata: Mapping[str, Any]) -> dict[str, str]:
     """Returns the metadata that another part of a table, or another table with its rows, gets: all texts."""
     return {key: text for key, text in without_ranges(metadata).items()
             if isinstance(key, str) and isinstance(text, str) and not key.startswith("cfile.")}
+
+
+def keep_index(opened: _native.Opened, settings: dict[str, Any]) -> None:
+    """Adds the value index of a new part, if the table has no key columns and a column has a value index in each part."""
+    if opened.info()["key"]:
+        return
+    for info in opened.columns:
+        name = info["name"]
+        if not info["levels"] and not info["nullable"] and opened.has_index(name):
+            settings[name] = {**settings.get(name, settings[""]), "value_index": True}
+            return

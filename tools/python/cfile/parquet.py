@@ -11,7 +11,7 @@ from .opening import opened
 from .replacing import check_outside_tables, publish
 from .selection import Selection
 from .table import Table
-from .writing import Data, keep_index, names_of, settings_of, write, write_data
+from .writing import Data, names_of, settings_of, write, write_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
     if append:
         if names or overwrite:
             raise ArgumentError("append: the table has its order already, and is not replaced")
-        keep_index(_native.open_table(path), settings)
+        keeping.keep_index(_native.open_table(path), settings)
         return made(path, settings, (), append=True)
 
     def write_at(at: Location) -> dict[str, int]:

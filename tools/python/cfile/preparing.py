@@ -8,7 +8,7 @@ from . import _native, keeping
 from .errors import ArgumentError, NotFoundError
 from .locations import located
 from .optional import Lazy, need
-from .writing import Data, keep_index, names_of, settings_of, with_metadata
+from .writing import Data, names_of, settings_of, with_metadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _ordered(schema: Any, settings: dict[str, Any], names: list[str]) -> tuple[A
 
 def _further(target: Location, opened: _native.Opened, settings: dict[str, Any]) -> Begun:
     """The writer of a part of a table that exists."""
-    keep_index(opened, settings)
+    keeping.keep_index(opened, settings)
     indexed = next((name for name, chosen in settings.items() if chosen.get("value_index")), None)
 
     def create(path: Location, settings: dict[str, Any]) -> _native.TableWriter:

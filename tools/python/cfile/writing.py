@@ -123,7 +123,7 @@ class Data:
             if not self._is_stream or not isinstance(self._raised[0], Exception):
                 raise self._raised[0]
             error[1].__cause__ = self._raised[0]
-        if self._own is not None and error[0] is not None:
+        if self._own is not None and isinstance(error[1], Exception):
             self._own.raise_error()
 
     def _of_pandas(self, data: Any) -> Any:
@@ -268,7 +268,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                             "bloom_filter": bloom_filter})
     opened = _native.open_table(target)
-    keep_index(opened, settings)
+    keeping.keep_index(opened, settings)
     metadata = keeping.kept(opened.info()["metadata"])
     with Data(data, opened.fields, opened) as source:
         if not opened.info()["num_parts"]:
@@ -291,14 +291,3 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
             if error._unfit_rows:
                 raise ArgumentError(f"{error}; evolve=True changes the columns of the table so that the rows fit") from None
             raise
-
-
-def keep_index(opened: _native.Opened, settings: dict[str, Any]) -> None:
-    """Adds the value index of a new part, if the table has no key columns and a column has a value index in each part."""
-    if opened.info()["key"]:
-        return
-    for info in opened.columns:
-        name = info["name"]
-        if not info["levels"] and not info["nullable"] and opened.has_index(name):
-            settings[name] = {**settings.get(name, settings[""]), "value_index": True}
-            return
