@@ -1084,7 +1084,7 @@ class Surroundings(DumpTest):
             self.assertRegex(self.dump(command, "--help"), f"Examples?:\n  cfile-dump {command} ")
 
     def test_version(self):
-        self.assertRegex(self.dump("--version"), r"^cfile-dump \d+\.\d+\.\d+\n$")
+        self.assertRegex(self.dump("--version"), r"^cfile-dump \d+\.\d+\.\d+(-dev)?\n$")
 
 
 if __name__ == "__main__":

@@ -30,6 +30,6 @@ __all__ = [
     "AccessError", "ArgumentError", "Column", "ColumnName", "Condition", "ConflictError", "DataError", "Error", "ExistsError", "Fragment",
     "LimitError", "NotFoundError", "Rows", "Selection", "SystemFailure", "Table", "UnsupportedError", "__version__", "add_column",
     "add_columns", "append", "codecs", "col", "collect_garbage", "commit", "compact", "drop_columns", "drop_parts", "drop_rows_below",
-    "encodings", "fragments", "from_parquet", "open", "raise_oldest_reader", "rename_column", "reorder_columns", "repair", "replace_columns", "scan_polars",
-    "to_parquet", "widen_column", "write", "write_part",
+    "encodings", "fragments", "from_parquet", "open", "raise_oldest_reader", "rename_column", "reorder_columns", "repair",
+    "replace_columns", "scan_polars", "to_parquet", "widen_column", "write", "write_part",
 ]

@@ -37,7 +37,8 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
         as by cfile.write. This needs pyarrow and disk space for a second table, and no more memory than memory_limit_bytes.
     columns: only these columns.
     encoding, compression, goal, block_size_bytes, bloom_filter, oldest_reader: as for cfile.write. Without encoding, compression and goal,
-        pages keep their encoding and compression, and most are copied without decoding their values. With goal, all values are encoded again.
+        pages keep their encoding and compression, and most are copied without decoding their values. With goal, all values are encoded
+        again.
     part_per_row_group: each row group becomes a part of the table. Its dictionaries are copied, too.
     append: the rows become a new part of the table at `target`, in its order.
     overwrite: whether to replace the table at `target`, as in cfile.write.
