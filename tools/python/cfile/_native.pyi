@@ -118,8 +118,8 @@ class Opened:
         """name, first_ordinal, num_rows, size_bytes, commit of each part of a table; [] for a file."""
     def info(self) -> dict[str, Any]:
         """A file: type, encoding, compression, nullable, num_rows, file_size_bytes, version, created_by, has_positional_index,
-        has_value_index, has_levels, metadata (a dict of str: header, then footer). A table: num_rows, num_parts, size_bytes, oldest_reader, key
-        (names), metadata (of the first column's file in the first part; {} without parts)."""
+        has_value_index, has_levels, metadata (a dict of str: header, then footer). A table: num_rows, num_parts, size_bytes, oldest_reader,
+        key (names), metadata (of the first column's file in the first part; {} without parts)."""
     def statistics(self, column: str, part: int | None = None) -> dict[str, Any] | None:
         """present_count, null_count, nan_count, min, max (stored values or None), min_exact, max_exact. A table: summed over its parts
         from table.cft (or of one part). None: there are no statistics."""
