@@ -133,14 +133,15 @@ CFILE_EXPORT absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* 
 // table, as in Parquet files. The pairs of the schema are also metadata of the table. Metadata with
 // keys that begin with "cfile." are not kept.
 //
-//   CFILE_ASSIGN_OR_RETURN(options.metadata, cfile::StoreArrowTypes(std::nullopt, &stream));
+//   CFILE_ASSIGN_OR_RETURN(options.metadata, cfile::StoreArrowTypes(std::nullopt, {}, &stream));
 //   ...       // ImportArrowSchema and AppendArrow with these options for the first column
 //   CFILE_ASSIGN_OR_RETURN(const std::string text, table.arrow_schema());
 //   CFILE_RETURN_IF_ERROR(cfile::RestoreArrowTypes(text, is_null, &exported_stream));
 
+// A table that exists.
 struct DescribedTable {
-  std::string arrow_schema;  // TableReader::arrow_schema
-  std::vector<std::string> columns;
+  std::string arrow_schema;          // TableReader::arrow_schema
+  std::vector<std::string> columns;  // the names of its columns
 };
 
 // Replaces *stream by a stream whose types columns have. The new stream owns the earlier one.

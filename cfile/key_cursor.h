@@ -22,8 +22,7 @@
 namespace cfile {
 
 namespace internal {
-// What KeyCursor does, without the type of the values. A `void*` key, and the values of a batch,
-// have the column's C++ type.
+// Does the work of KeyCursor. A `void*` points to a key of the column's C++ type.
 class KeyMerge {
  public:
   virtual ~KeyMerge() = default;

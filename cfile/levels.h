@@ -38,7 +38,6 @@
 #include "cfile/reader.h"
 #include "cfile/types.h"
 #include "cfile/writer.h"
-#include "encodings/core/export.h"
 
 namespace cfile {
 

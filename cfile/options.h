@@ -31,12 +31,14 @@ enum class OldestReader : uint32_t {
   kDefault = 0,
   // The writer writes exactly the bytes that Apache Kudu's writer would write: Kudu's block
   // boundaries and runs, no alignment, and none of this library's extensions of the format. Types,
-  // encodings and codecs that Kudu does not support are errors.
+  // encodings and codecs that Kudu does not support are errors. Tables have the limits of
+  // kVersion0_1, too.
   kKudu = 1,
   // No movable blocks; the encodings for, fsst, compact and alp-rd are errors. A table has no
-  // nullable key columns and no changed columns, and table.cft describes all parts itself.
+  // nullable key columns, no changed columns and no metadata of its own, and table.cft describes
+  // all parts itself.
   kVersion0_1 = 2,
-  kVersion0_2 = 3,
+  kVersion0_2 = 3,  // no limits
 };
 
 // Returns "kudu", "0.1" or "0.2"; "" for kDefault; "number N" for a number of a newer version.
@@ -55,10 +57,10 @@ CFILE_EXPORT absl::StatusOr<OldestReader> ParseOldestReader(std::string_view nam
 // a column with a value index, an encoding that must decode values to find a key counts as four
 // times slower.
 enum class Goal : uint8_t {
-  // The scan speed is at least 1.5 GB/s on one core, and the factor is 1.1. A block is compressed
-  // with zstd if this makes the block at least 15 % smaller. An encoding that is slow to write and
-  // to read by row (COMPACT) counts as 1.2 times larger, and is not taken in a column with a value
-  // index.
+  // The scan speed is at least 1.5 GB/s on one core, in a column with a value index 2 GB/s, and the
+  // factor is 1.1. A block is compressed with zstd if this makes the block at least 15 % smaller.
+  // COMPACT counts as 1.2 times as large as it is, because single values are slow to read; columns
+  // with a value index do not use it.
   kBalanced = 0,
   // The scan speed is at least 0.25 GB/s on one core, and the factor is 1.02. A block is compressed
   // with zstd if this makes the block at least a tenth smaller.

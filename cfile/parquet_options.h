@@ -33,8 +33,8 @@ struct ParquetReport {
 };
 
 struct ParquetImportOptions {
-  // If not empty: the paths of the files that functions with a path import, as if they were in one
-  // directory without folders. The path then only stands for them in errors.
+  // The paths of the files to import, as if they were in one directory without folders. Functions
+  // with a path then use the path only in the messages of errors. If empty, they import the path.
   std::vector<std::string> files = {};
   // The names of the top-level columns to import; empty: all columns.
   std::vector<std::string> columns = {};

@@ -45,6 +45,8 @@ struct CommitPartsOptions {
   std::vector<std::string> replaced = {};
   // The schema of the table, if there may be no table and no part. Null: from the first part.
   const Schema* schema = nullptr;
+  // The oldest reader of a table that this call creates from `schema`.
+  OldestReader oldest_reader = OldestReader::kDefault;
   ReaderOptions reader = {};  // limits for reading table.cft and the descriptions
 };
 

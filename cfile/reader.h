@@ -58,8 +58,8 @@ class Predicate;  // cfile/predicate.h
 template <typename T>
 class Scan;  // cfile/scan.h
 
-// What Cursor does, without the type of the values: for the library. The functions are those of
-// internal::AnyCursor. They are not virtual, so that a program contains only those that it calls.
+// Does the work of Cursor, for the library. It has the functions of internal::AnyCursor. They are not
+// virtual, so that a program contains only the functions that it calls.
 class CFILE_EXPORT UntypedCursor {
  public:
   explicit UntypedCursor(std::unique_ptr<internal::ValueCursor> impl);
@@ -87,7 +87,7 @@ class CFILE_EXPORT UntypedCursor {
 };
 
 namespace internal {
-// The functions of Cursor and of TableCursor (cfile/table.h). Impl has them without T.
+// The functions that Cursor and TableCursor (cfile/table.h) share. Impl does their work for all types.
 template <typename T, typename Impl>
 class TypedCursor {
   static_assert(CheckValueType<T>());
@@ -202,7 +202,6 @@ class Cursor : public internal::TypedCursor<T, UntypedCursor> {
   absl::StatusOr<Cursor> Clone() const { return internal::Wrap<Cursor>(this->impl_->Clone()); }
 
  private:
-  friend class Reader;
   friend class internal::ReaderAccess;
 };
 

@@ -51,7 +51,7 @@ struct ScanBatch {
 };
 
 namespace internal {
-// What Scan does, without the type of the values.
+// Does the work of Scan.
 struct AnyScanBatch {
   std::span<const uint64_t> ordinals;
   const void* values = nullptr;

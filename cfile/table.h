@@ -362,7 +362,7 @@ class TableCursor : public internal::TypedCursor<T, std::unique_ptr<internal::An
   explicit TableCursor(std::unique_ptr<internal::AnyCursor> impl)
       : internal::TypedCursor<T, std::unique_ptr<internal::AnyCursor>>(std::move(impl)) {}
 
-  // As in Cursor.
+  // Does what Cursor::Clone does.
   absl::StatusOr<TableCursor> Clone() const {
     return internal::Wrap<TableCursor>(this->impl_->Clone());
   }

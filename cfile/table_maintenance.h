@@ -41,7 +41,7 @@ CFILE_EXPORT absl::Status DropParts(const TableLocation& table, std::span<const 
 // unable to read the table. The files that the table has stay as they are. Does nothing if the
 // table has this oldest reader already. To go back, write the rows into a new table.
 // kFailedPrecondition: `reader` is older than the oldest reader of the table. kInvalidArgument:
-// `reader` is kDefault.
+// `reader` is kDefault, or newer than this version.
 CFILE_EXPORT absl::StatusOr<OldestReader> RaiseOldestReader(const TableLocation& table,
                                                             OldestReader reader,
                                                             const ReaderOptions& options = {});

@@ -1,6 +1,6 @@
-// What the classes for values of a type T do, without this type: for the library, which is compiled
-// once for all types. A `void*` key, and the values of a batch and of a ValueSpan, have the column's
-// C++ type. The errors are those of the class with a type.
+// The classes that do the work of Cursor<T>, Writer<T> and others, for all types T. They are for the
+// library, not for users. A `void*` points to a key of the column's C++ type; the values of a batch
+// and of a ValueSpan have this type, too. The errors are those of the class with a type.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ namespace internal {
 
 using HoldsFunction = bool(const ColumnType& type);  // HoldsType<T>
 
-// TableCursor.
+// Does the work of TableCursor.
 class AnyCursor {
  public:
   virtual ~AnyCursor() = default;
@@ -47,7 +47,7 @@ class AnyCursor {
   virtual absl::StatusOr<std::unique_ptr<AnyCursor>> Clone() const = 0;
 };
 
-// LevelCursor.
+// Does the work of LevelCursor.
 class AnyLevelCursor {
  public:
   virtual ~AnyLevelCursor() = default;
@@ -67,7 +67,7 @@ absl::StatusOr<To> Wrap(absl::StatusOr<From> from) {
 
 struct CopiedBlock;
 
-// Writer and LevelWriter.
+// Does the work of Writer and of LevelWriter.
 class AnyWriter {
  public:
   virtual ~AnyWriter() = default;

@@ -94,7 +94,7 @@ absl::StatusOr<ColumnTotals> CopyFile(const Reader& file, const WriterOptions& o
 absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
     const TableReader& from, const OrdinalRange& parts, const TableLocation& to,
     const std::function<absl::StatusOr<WriterOptions>(size_t part, size_t column)>& options_of,
-    const CopyProgress& progress) {
+    OldestReader oldest_reader, const CopyProgress& progress) {
   const Schema& schema = from.schema();
   std::vector<ColumnTotals> totals(schema.columns.size() + (schema.key_index() ? 1 : 0));
   std::vector<std::string> prepared;
@@ -124,7 +124,8 @@ absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
       AddTo(totals[column].encodings, part_totals.encodings);
     }
   }
-  CFILE_RETURN_IF_ERROR(CommitParts(to, prepared, {.schema = &schema}).status());
+  const CommitPartsOptions options{.schema = &schema, .oldest_reader = oldest_reader};
+  CFILE_RETURN_IF_ERROR(CommitParts(to, prepared, options).status());
   return totals;
 }
 

@@ -156,7 +156,8 @@ absl::StatusOr<RewriteReport> RewriteTable(const Input& input, const CommonOptio
   };
   CFILE_ASSIGN_OR_RETURN(NewTable target, NewTable::Create(arguments.target, arguments.force));
   RowProgress progress("rewriting", input.num_rows(), schema.columns.size());
-  auto copied = CopyTable(table, input.parts(), target.location(), options_of, progress.callback());
+  auto copied = CopyTable(table, input.parts(), target.location(), options_of,
+                          WriterOptionsOf(layout, "").oldest_reader, progress.callback());
   if (!copied.ok()) return target.WithFinalPath(copied.status());
   std::vector<ColumnTotals> totals = *std::move(copied);
   CFILE_RETURN_IF_ERROR(target.Finish());

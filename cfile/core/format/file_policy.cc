@@ -57,8 +57,8 @@ FilePolicy PolicyOf(const WriterOptions& options) {
   FilePolicy policy;
   policy.extensions = policy.blocks_choose = PolicyOf(options.version).features;
   policy.own_encodings = options.oldest_reader != OldestReader::kVersion0_1;
-  policy.movable_blocks = policy.extensions && options.movable_blocks.value_or(false) &&
-                          options.oldest_reader != OldestReader::kVersion0_1;
+  policy.movable_blocks =
+      policy.extensions && policy.own_encodings && options.movable_blocks.value_or(false);
   if (options.oldest_reader == OldestReader::kKudu) {
     policy = {.kudu_exact = true,
               .extensions = false,
@@ -70,6 +70,10 @@ FilePolicy PolicyOf(const WriterOptions& options) {
               .max_metadata_size_bytes = kKuduMaxMetadataBytes};
   }
   return policy;
+}
+
+OldestReader ReaderOr(OldestReader named, OldestReader otherwise) {
+  return named == OldestReader::kDefault ? otherwise : named;
 }
 
 bool KnowsTableFeatures(OldestReader reader) { return reader > OldestReader::kVersion0_1; }

@@ -77,7 +77,9 @@ FilePolicy PolicyOf(const WriterOptions& options);
 // The newest version of OldestReader, which kDefault means for new files and tables.
 inline constexpr OldestReader kNewestReader = OldestReader::kVersion0_2;
 
-// True if `reader` knows the incompatible features of table.cft.
+// Returns `named`, or `otherwise` if `named` is kDefault.
+OldestReader ReaderOr(OldestReader named, OldestReader otherwise);
+// True if the incompatible features of table.cft are known to `reader`, which is not kDefault.
 bool KnowsTableFeatures(OldestReader reader);
 
 // Returns the encoding that the writer uses for Encoding::kAuto in a file whose blocks cannot name

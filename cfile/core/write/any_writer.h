@@ -1,4 +1,4 @@
-// Begins files whose values have no C++ type.
+// Begins files for values whose C++ type the caller does not name.
 #pragma once
 
 #include <memory>

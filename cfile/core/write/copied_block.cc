@@ -30,10 +30,10 @@ bool KeepsEncoding(const CopiedBlock& block, const FileInfo& info, const WriterO
 
 bool KeepsCodec(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
   const Compression codec = block.head.compression;
-  // A block does not say with which level it was compressed.
-  // Usually the level is 1, because writers choose this level by themselves.
+  // A block does not say with which level it was compressed. Usually it was zstd's default level.
   // So do not copy the block if the options ask for a higher level.
-  if (codec != Compression::kNone && options.compression_level > 1) return false;
+  constexpr int kDefaultLevel = 3;
+  if (codec != Compression::kNone && options.compression_level > kDefaultLevel) return false;
   // A block may have another codec than the codec in the footer.
   // But if the footer names no codec, no block may be compressed.
   if (options.compression == Compression::kDefault)

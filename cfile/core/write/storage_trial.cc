@@ -41,8 +41,8 @@ constexpr double kAsFast = 0.95;
 // of blocks that are searched.
 constexpr double kSearchFactor = 4;
 
-// The lowest acceptable scan speed of a column with a value index, in decoded bytes per second,
-// unless the goal is kSize: searches decode blocks.
+// Searches decode blocks. So this is the lowest acceptable scan speed of a column with a value
+// index, in decoded bytes per second, unless the goal is kSize.
 constexpr double kLeastToSearch = 2e9;
 
 // For goals other than kSize, an encoding whose single values are slow to read counts as larger by
@@ -272,7 +272,7 @@ class Trials {
     const bool searched = choice_.for_searches && is_bytes();
     const double counted = choice_.compress_all ? 0 : searched ? kSearchFactor : 1;
     std::optional<size_t> compressed;
-    if (encoded && !slow && choice_.compression != Compression::kNone &&
+    if (encoded && (!slow || choice_.compress_all) && choice_.compression != Compression::kNone &&
         std::ranges::find(no_gain_, &row) == no_gain_.end() &&
         candidate.picoseconds + counted * decompression(0) <= budget()) {
       compressed = CompressedSize(encoded->block);

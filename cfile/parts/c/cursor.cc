@@ -28,10 +28,10 @@ absl::Status ReportBatch(cfile_cursor& cursor, const absl::StatusOr<AnyBatch>& r
   return rows.status();
 }
 
-// A key of the column's C++ type.
+// Holds a key of the column's C++ type.
 class Key {
  public:
-  // Call it first.
+  // Call this function before the others.
   absl::Status Set(const ColumnType& type, const cfile_value& value) {
     return VisitType(type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
       CFILE_ASSIGN_OR_RETURN(const T key, ValueOf<T>(type, value));

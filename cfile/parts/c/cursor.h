@@ -15,7 +15,7 @@ struct cfile_cursor {
   std::unique_ptr<cfile::internal::AnyCursor> cursor;
   cfile::ColumnType type;
   std::vector<cfile::KeyColumn> key_columns = {};  // empty unless this is a cursor of a key index
-  // The values of the last batch.
+  // `taken` and `copies` hold the values of the last batch.
   cfile::internal::OwnedValues taken{cfile::encodings::LaneOf(type.physical())};
   cfile::internal::Copies<cfile_bytes> copies = {};
   bool broken = false;  // see CallOn

@@ -82,8 +82,8 @@ void Add(const ColumnTotals& part, ColumnTotals& sum) {
   }
 }
 
-// True if several files may be imported.
-bool IsDirectory(const std::string& path, const ParquetImportOptions& options) {
+// True if the input is a list of files or a directory.
+bool HasSeveralFiles(const std::string& path, const ParquetImportOptions& options) {
   struct stat status;
   return !options.files.empty() || (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode));
 }
@@ -348,7 +348,7 @@ absl::StatusOr<Schema> ParquetSchema(const Source& source, const ParquetImportOp
 }
 
 absl::StatusOr<Schema> ParquetSchema(const std::string& path, const ParquetImportOptions& options) {
-  if (IsDirectory(path, options)) return Import(options).SchemaOf(path);
+  if (HasSeveralFiles(path, options)) return Import(options).SchemaOf(path);
   CFILE_ASSIGN_OR_RETURN(const auto source, OpenFile(path, options.reader.access));
   return ParquetSchema(*source, options);
 }
@@ -365,7 +365,7 @@ absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
 
 absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
     const std::string& path, const ParquetImportOptions& options) {
-  if (IsDirectory(path, options)) {
+  if (HasSeveralFiles(path, options)) {
     Import import(options);
     CFILE_RETURN_IF_ERROR(import.SchemaOf(path).status());
     return import.OptionsForAnyOrder();
@@ -382,7 +382,7 @@ absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source
 
 absl::StatusOr<ParquetReport> ImportParquet(const std::string& path, const TableLocation& table,
                                             const ParquetImportOptions& options) {
-  if (IsDirectory(path, options)) return Import(options).Run(path, table);
+  if (HasSeveralFiles(path, options)) return Import(options).Run(path, table);
   CFILE_ASSIGN_OR_RETURN(auto source, OpenFile(path, options.reader.access));
   return ImportParquet(std::move(source), table, options);
 }

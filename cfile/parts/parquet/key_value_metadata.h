@@ -47,9 +47,10 @@ std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leav
 
 // Makes the descriptions of columns true for the columns `parquet` of a table with `schema`, which
 // have `num_rows` rows. The table may have lost or got columns and rows after the pairs were
-// written. ARROW:schema has a field for each column: that of the pair, unless the column now has
-// another type. It is written even if a column has another time zone than UTC, which Parquet
-// cannot say. "pandas" loses the columns that are not there or have another type. `ordered`: the
+// written. ARROW:schema gets a field for each column: the field of the pair, or a new field if the
+// column now has another type. Parquet cannot store a time zone other than UTC, so ARROW:schema is
+// also written for such columns. "pandas" loses the columns that the table does not have, and those
+// that have another type. `ordered`: the
 // columns whose dictionary pages have all categories in their order. For other columns, the pairs
 // do not say that the categories are ordered. Removes pairs that are not UTF-8. Also removes pairs
 // whose keys are in `others`, because `others` go into the same file.

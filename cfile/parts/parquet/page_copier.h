@@ -275,8 +275,8 @@ class PageCopier {
       if (compressed) body = page.compressed_values;
     } else if (wanted != Compression::kNone && page.values.size() >= kLeastCompressedBytes) {
       compressed_.Clear();
-      const int level = plan_.writer.compression_level;
-      CFILE_RETURN_IF_ERROR(Compress(wanted, page.values, compressed_, level == 0 ? 1 : level));
+      CFILE_RETURN_IF_ERROR(
+          Compress(wanted, page.values, compressed_, plan_.writer.compression_level));
       compressed = worth(compressed_.size());
       if (compressed) {
         body = compressed_.span();

@@ -31,11 +31,12 @@ class ConditionRows final : protected FileCursor {
   FileReader& file() const { return *file_; }
   using FileCursor::Failed;
 
-  // Adds the judge of a condition. A judge decides from statistics which rows may match.
-  // The judge must live until the last call of this object.
+  // Adds the judge of a condition. A judge decides from statistics which rows may match. It must
+  // stay alive as long as this object is used.
   void Add(const PredicateJudge* judge) { judges_.push_back(judge); }
 
-  // `all`: the blocks whose rows all match will be read, too.
+  // Says which rows will be read, and in which direction. `all`: true if the caller also reads
+  // blocks whose rows all match.
   void Expect(const OrdinalRange& rows, bool backward, bool all = false);
 
   // Opens the block that has row `row`. Returns false if this block was open already.
@@ -58,10 +59,9 @@ class ConditionRows final : protected FileCursor {
     return block_.flat == nullptr ? encodings::ValueSpan() : block_.flat->DictionaryValues();
   }
 
-  // Decode rows from `begin` on, at most `count` rows.
-  // Codes returns one code of DictionaryValues() for each row.
-  // Values returns one value for each row.
-  // Precondition of Codes: DictionaryValues() is not empty.
+  // Both functions decode rows from `begin` on, at most `count` rows. Codes returns one code of
+  // DictionaryValues() for each row, and Values one value for each row. Precondition of Codes:
+  // DictionaryValues() is not empty.
   absl::StatusOr<Batch<uint32_t>> Codes(uint64_t begin, size_t count);
   absl::StatusOr<AnyBatch> Values(uint64_t begin, size_t count);
 
@@ -70,7 +70,7 @@ class ConditionRows final : protected FileCursor {
   absl::StatusOr<bool> Compare(uint64_t begin, size_t count, const ValueMatcher& matcher,
                                uint8_t* bits, const uint8_t*& validity);
 
-  // BlockCursor::Take. `rows` are rows of the open block. Precondition: the column is flat.
+  // Does what BlockCursor::Take does, for rows of the open block. Precondition: the column is flat.
   absl::Status Take(std::span<const uint32_t> rows,
                     absl::FunctionRef<void(size_t i, const AnyBatch& batch)> put);
 
@@ -104,13 +104,13 @@ class ConditionRows final : protected FileCursor {
   const AnyBatch* decoded_batch_ = nullptr;
   AnyBatch codes_;
   AnyBatch batch_;
-  // Of rows with levels.
+  // The values and the validity of a batch that was made from levels.
   RawBuffer values_;
   uint8_t validity_[RowFilter::kMaxRows / 8];
 };
 
-// Opens `judge`, and returns the rows of `file`. One of `others` may have them. Returns null if no
-// row matches and `may_lack` is true.
+// Opens `judge`, and returns the rows of `file`: those of a condition in `others` on the same
+// column, if there is one. Returns null if no row matches and `may_lack` is true.
 absl::StatusOr<std::shared_ptr<ConditionRows>> OpenRows(
     const std::shared_ptr<FileReader>& file, std::span<const std::unique_ptr<RowFilter>> others,
     PredicateJudge& judge, bool may_lack = false,

@@ -118,10 +118,7 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> ColumnChange::NewFile(const Part& 
 }
 
 absl::Status ColumnChange::CheckColumns(const TableColumns& columns) const {
-  return CheckOldestReader({.schema = columns.schema,
-                            .parts = {},
-                            .identities = columns.identities,
-                            .oldest_reader = before().oldest_reader},
+  return CheckOldestReader(columns.schema, columns.identities, before().oldest_reader,
                            TableFilePath(storage_->name()));
 }
 

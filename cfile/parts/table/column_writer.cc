@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
   const auto error = [&](const absl::Status& status) {
     return WithMessage(status, absl::StrCat("column ", column.name, ": ", status.message()));
   };
-  if (options.oldest_reader == OldestReader{}) options.oldest_reader = oldest_reader;
+  options.oldest_reader = ReaderOr(options.oldest_reader, oldest_reader);
   if (options.oldest_reader > oldest_reader) {
     return error(absl::FailedPreconditionError(absl::StrCat(
         "the oldest reader of the table ", storage.name(), " is ", OldestReaderName(oldest_reader),
@@ -79,12 +79,11 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
 }
 
 OldestReader OldestReaderOfNewTable(std::span<const WriterOptions> options) {
+  if (options.empty()) return kNewestReader;
   OldestReader newest{};
-  for (const WriterOptions& column : options) {
-    const OldestReader named = column.oldest_reader;
-    newest = std::max(newest, named == OldestReader{} ? kNewestReader : named);
-  }
-  return options.empty() ? kNewestReader : newest;
+  for (const WriterOptions& column : options)
+    newest = std::max(newest, ReaderOr(column.oldest_reader, kNewestReader));
+  return std::min(newest, kNewestReader);  // a column for a newer reader is refused
 }
 
 absl::StatusOr<std::unique_ptr<AnyWriter>> NewWriter(std::unique_ptr<Sink> sink,

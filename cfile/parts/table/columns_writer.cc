@@ -90,18 +90,13 @@ class ColumnsWriter::Impl {
   uint64_t num_rows() const { return num_rows_; }
   const Schema& schema() const { return schema_; }
 
-  // Whether column `i` holds T.
-  bool Holds(size_t i, internal::HoldsFunction* holds) const {
+  // `holds`: whether a column of a type holds the C++ type of the values.
+  absl::Status Append(size_t i, internal::HoldsFunction* holds, const AnyBatch& rows) {
     CFILE_ASSERT(i < columns_.size());
-    return holds(columns_[i]->schema.type);
-  }
-
-  // `holds_type`: whether the column holds the caller's C++ type, of which the values are.
-  absl::Status Append(size_t i, bool holds_type, const AnyBatch& rows) {
     Column& column = *columns_[i];
     const encodings::Lane lane = encodings::LaneOf(column.schema.type.physical());
     return column.status.Run([&]() -> absl::Status {
-      CFILE_RETURN_IF_ERROR(CheckHolds(column, holds_type, /*levels=*/false));
+      CFILE_RETURN_IF_ERROR(CheckHolds(column, holds, /*levels=*/false));
       for (size_t done = 0; done < rows.size();) {
         CFILE_RETURN_IF_ERROR(EnterNextRow(column));
         const uint64_t left = change_.parts()[column.part].num_rows - column.rows;
@@ -120,14 +115,15 @@ class ColumnsWriter::Impl {
     });
   }
 
-  absl::Status Append(size_t i, bool holds_type, const AnyLevelBatch& entries) {
+  absl::Status Append(size_t i, internal::HoldsFunction* holds, const AnyLevelBatch& entries) {
+    CFILE_ASSERT(i < columns_.size());
     Column& column = *columns_[i];
     const encodings::Lane lane = encodings::LaneOf(column.schema.type.physical());
     const std::span<const uint16_t> repetition = entries.repetition;
     const std::span<const uint16_t> definition = entries.definition;
     encodings::ValueSpan values = entries.values;
     return column.status.Run([&]() -> absl::Status {
-      CFILE_RETURN_IF_ERROR(CheckHolds(column, holds_type, /*levels=*/true));
+      CFILE_RETURN_IF_ERROR(CheckHolds(column, holds, /*levels=*/true));
       const LevelLimits& limits = column.schema.levels;
       const bool repeated = limits.max_repetition > 0;
       if (repeated && repetition.size() != definition.size()) {
@@ -213,8 +209,8 @@ class ColumnsWriter::Impl {
     return absl::OkStatus();
   }
 
-  absl::Status CheckHolds(const Column& column, bool holds_type, bool levels) {
-    if (!holds_type) {
+  absl::Status CheckHolds(const Column& column, internal::HoldsFunction* holds, bool levels) {
+    if (!holds(column.schema.type)) {
       return absl::InvalidArgumentError(absl::StrCat(
           storage().name(), ": column ", column.schema.name, " holds ",
           column.schema.type.ToString(), ", to which values of this C++ type cannot be appended"));
@@ -308,12 +304,12 @@ const Schema& ColumnsWriter::schema() const { return impl_->schema(); }
 
 absl::Status ColumnsWriter::AppendRows(size_t column, internal::HoldsFunction* holds,
                                        const AnyBatch& rows) {
-  return impl_->Append(column, impl_->Holds(column, holds), rows);
+  return impl_->Append(column, holds, rows);
 }
 
 absl::Status ColumnsWriter::AppendEntries(size_t column, internal::HoldsFunction* holds,
                                           const AnyLevelBatch& entries) {
-  return impl_->Append(column, impl_->Holds(column, holds), entries);
+  return impl_->Append(column, holds, entries);
 }
 
 absl::Status ColumnsWriter::Finish() { return impl_->Finish(); }

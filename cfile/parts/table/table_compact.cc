@@ -393,7 +393,7 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeP
 
 // DropRowsBelow for a key of a C++ type. `holds_type`: HoldsType of this C++ type.
 static absl::Status DropBelow(const TableLocation& location, size_t column, const void* low_key,
-                              bool (*holds_type)(const ColumnType& type),
+                              internal::HoldsFunction* holds_type,
                               std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location, ReadingFor(options)));
   CFILE_ASSERT(column < table.schema().columns.size() || column == table.schema().key_index());

@@ -215,9 +215,10 @@ absl::Status DropParts(const TableLocation& location, std::span<const std::strin
 absl::StatusOr<OldestReader> RaiseOldestReader(const TableLocation& table, OldestReader reader,
                                                const ReaderOptions& options) {
   const std::shared_ptr<Storage> storage = table.storage();
-  if (reader == OldestReader{}) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(storage->name(), ": expected the name of an oldest reader"));
+  if (reader < OldestReader::kKudu || reader > internal::kNewestReader) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        storage->name(), ": expected an oldest reader from ", OldestReaderName(OldestReader::kKudu),
+        " to ", OldestReaderName(internal::kNewestReader)));
   }
   OldestReader before{};
   const auto edit = [&](const Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {

@@ -177,16 +177,16 @@ class TableWriter::Impl {
   const std::vector<std::unique_ptr<ColumnWriter>>& columns() const { return columns_; }
   const std::vector<ColumnTotals>& complete_totals() const { return complete_totals_; }
 
-  // `holds_type`: whether the column holds the caller's C++ type, of which the values are.
-  absl::Status Append(size_t i, bool holds_type, const AnyBatch& rows) {
-    CFILE_RETURN_IF_ERROR(CheckType(i, holds_type));
+  // `holds`: whether a column of a type holds the C++ type of the values.
+  absl::Status Append(size_t i, internal::HoldsFunction* holds, const AnyBatch& rows) {
+    CFILE_RETURN_IF_ERROR(CheckType(i, holds));
     if (!stored_[i].has_levels()) return columns_[i]->writer().Append(rows);
     return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", stored_[i].name,
                                                    " has levels: append to it with AppendLevels"));
   }
 
-  absl::Status Append(size_t i, bool holds_type, const AnyLevelBatch& entries) {
-    CFILE_RETURN_IF_ERROR(CheckType(i, holds_type));
+  absl::Status Append(size_t i, internal::HoldsFunction* holds, const AnyLevelBatch& entries) {
+    CFILE_RETURN_IF_ERROR(CheckType(i, holds));
     internal::AnyWriter& writer = columns_[i]->writer();
     if (stored_[i].has_levels()) return writer.Append(entries);
     if (!entries.repetition.empty() || (!stored_[i].nullable && !entries.definition.empty())) {
@@ -201,11 +201,6 @@ class TableWriter::Impl {
       return writer.Append(AnyBatch{.values = entries.values.data, .count = entries.values.count});
     return internal::AppendDefined(writer, encodings::LaneOf(stored_[i].type.physical()),
                                    entries.definition, entries.values);
-  }
-
-  bool Holds(size_t i, internal::HoldsFunction* holds) const {
-    CFILE_ASSERT(i < columns_.size());
-    return holds(stored_[i].type);
   }
 
  private:
@@ -244,9 +239,10 @@ class TableWriter::Impl {
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
   }
 
-  absl::Status CheckType(size_t i, bool holds_type) const {
+  absl::Status CheckType(size_t i, internal::HoldsFunction* holds) const {
+    CFILE_ASSERT(i < columns_.size());
     const ColumnSchema& column = stored_[i];
-    if (holds_type) return absl::OkStatus();
+    if (holds(column.type)) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(name(), ": column ", column.name, " holds ", column.type.ToString(),
                      ", to which values of this C++ type cannot be appended"));
@@ -256,10 +252,7 @@ class TableWriter::Impl {
   ReaderOptions limits() const { return internal::CommitLimits(max_table_file_bytes_); }
 
   absl::Status BeginPart(std::span<const WriterOptions> options) {
-    CFILE_RETURN_IF_ERROR(internal::CheckOldestReader({.schema = schema(),
-                                                       .parts = {},
-                                                       .identities = new_.identities,
-                                                       .oldest_reader = new_.oldest_reader},
+    CFILE_RETURN_IF_ERROR(internal::CheckOldestReader(schema(), new_.identities, new_.oldest_reader,
                                                       internal::TableFilePath(name())));
     const size_t num_columns = schema().columns.size();
     if (options.size() > 1 && options.size() != num_columns) {
@@ -360,6 +353,9 @@ class TableWriter::Impl {
   bool derives_keys_ = false;  // the caller has appended no compound keys
 };
 
+// For callers that have the values as the column has them.
+static bool HoldsAnyType(const ColumnType&) { return true; }
+
 internal::AnyWriter& internal::TableWriterAccess::Column(TableWriter& writer, size_t column) {
   CFILE_ASSERT(column < writer.impl_->columns().size());
   return writer.impl_->columns()[column]->writer();
@@ -367,12 +363,12 @@ internal::AnyWriter& internal::TableWriterAccess::Column(TableWriter& writer, si
 
 absl::Status internal::TableWriterAccess::Append(TableWriter& writer, size_t column,
                                                  const AnyBatch& rows) {
-  return writer.impl_->Append(column, /*holds_type=*/true, rows);
+  return writer.impl_->Append(column, &HoldsAnyType, rows);
 }
 
 absl::Status internal::TableWriterAccess::Append(TableWriter& writer, size_t column,
                                                  const AnyLevelBatch& entries) {
-  return writer.impl_->Append(column, /*holds_type=*/true, entries);
+  return writer.impl_->Append(column, &HoldsAnyType, entries);
 }
 
 absl::Status internal::TableWriterAccess::NextPart(TableWriter& writer) {
@@ -444,12 +440,12 @@ const Schema& TableWriter::schema() const { return impl_->schema(); }
 
 absl::Status TableWriter::AppendRows(size_t column, internal::HoldsFunction* holds,
                                      const AnyBatch& rows) {
-  return impl_->Append(column, impl_->Holds(column, holds), rows);
+  return impl_->Append(column, holds, rows);
 }
 
 absl::Status TableWriter::AppendEntries(size_t column, internal::HoldsFunction* holds,
                                         const AnyLevelBatch& entries) {
-  return impl_->Append(column, impl_->Holds(column, holds), entries);
+  return impl_->Append(column, holds, entries);
 }
 
 absl::Status TableWriter::Finish() { return impl_->Finish(); }

@@ -296,7 +296,7 @@ absl::Status StoreLists(const ArrowField* same, bool as_bytes, ArrowField& colum
 using IsNull = absl::FunctionRef<bool(const std::string& column)>;
 
 // Gives a field its described type. Returns what changes in its arrays. `path`: the name of the
-// column if the field has no children. `top`: it is no child of another field.
+// column if the field has no children. `top`: true if the field is not a child of another field.
 FieldChange Restore(const ArrowField& described, const std::string& path, IsNull is_null,
                     ArrowField& field, bool top = true) {
   const ArrowField& values = ValuesOf(described);

@@ -55,19 +55,20 @@ absl::Status ReadParts(const Storage& storage, std::span<const std::string> part
   return absl::OkStatus();
 }
 
-// Sets the schema of `to` from the table, or from `schema` if there is no table.
-absl::Status ReadSchema(const Storage& storage, const Schema* schema, const ReaderOptions& options,
-                        NewParts& to) {
-  const auto now = internal::ReadTable(storage, options);
+// Sets the schema of `to` from the table, or from `options` if there is no table.
+absl::Status ReadSchema(const Storage& storage, const CommitPartsOptions& options,
+                        const ReaderOptions& limits, NewParts& to) {
+  const auto now = internal::ReadTable(storage, limits);
   if (now.ok()) {
     to.schema = (*now)->root().schema;
     to.identities = (*now)->root().identities;
     to.oldest_reader = (*now)->root().oldest_reader;
     return absl::OkStatus();
   }
-  if (!absl::IsNotFound(now.status()) || schema == nullptr) return now.status();
-  to.schema = *schema;
-  return internal::Named(internal::ValidateSchema(*schema), storage.name());
+  if (!absl::IsNotFound(now.status()) || options.schema == nullptr) return now.status();
+  to.schema = *options.schema;
+  to.oldest_reader = internal::ReaderOr(options.oldest_reader, to.oldest_reader);
+  return internal::Named(internal::ValidateSchema(to.schema), storage.name());
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ absl::StatusOr<bool> CommitParts(const TableLocation& table, std::span<const std
                  .job_id = options.id};
   const ReaderOptions limits = internal::CommitLimits(options.reader.max_metadata_size_bytes);
   CFILE_RETURN_IF_ERROR(ReadParts(*storage, parts, options.reader, added));
-  if (parts.empty()) CFILE_RETURN_IF_ERROR(ReadSchema(*storage, options.schema, limits, added));
+  if (parts.empty()) CFILE_RETURN_IF_ERROR(ReadSchema(*storage, options, limits, added));
   Publication publication = Publication::kNot;
   const absl::Status status = internal::Publish(*storage, limits, added, publication);
   if (status.ok()) return publication == Publication::kNow;

@@ -64,14 +64,14 @@ uint32_t FeaturesOf(const TableContents& contents) {
          (contents.metadata.empty() ? 0 : kTableFeatureMetadata);
 }
 
-// Version 0.1 does not keep the field when it appends to a table. It wrote no sequences, either.
+// Returns the oldest reader of a table. If version 0.1 appends to a table, it drops this field and
+// the sequence.
 OldestReader OldestReaderOf(const wire::Table& message) {
   const bool has_features = message.incompatible_features.value_or(0) != 0;
-  auto reader = OldestReader{message.oldest_reader.value_or(0)};
-  if (reader == OldestReader{}) {
-    const bool is_newer = has_features || message.sequence.value_or(0) > 0;
-    reader = is_newer ? OldestReader::kVersion0_2 : OldestReader::kVersion0_1;
-  }
+  const bool is_newer = has_features || message.sequence.value_or(0) > 0;
+  const OldestReader reader =
+      ReaderOr(OldestReader{message.oldest_reader.value_or(0)},
+               is_newer ? OldestReader::kVersion0_2 : OldestReader::kVersion0_1);
   return has_features && !KnowsTableFeatures(reader) ? OldestReader::kVersion0_2 : reader;
 }
 
@@ -269,6 +269,14 @@ std::string SerializeTable(const TableContents& contents) {
   }
   table.oldest_reader = static_cast<uint32_t>(contents.oldest_reader);
   return SealMessage(MagicOf(features), wire::Serialize(table));
+}
+
+absl::Status CheckOldestReader(const Schema& schema,
+                               const std::optional<ColumnIdentities>& identities,
+                               OldestReader oldest_reader, const std::string& path) {
+  return CheckOldestReader(
+      {.schema = schema, .parts = {}, .identities = identities, .oldest_reader = oldest_reader},
+      path);
 }
 
 absl::Status CheckOldestReader(const TableContents& contents, const std::string& path) {

@@ -62,6 +62,10 @@ std::string SerializeTable(const TableContents& contents);
 
 // kFailedPrecondition: the table has what its oldest reader does not know.
 absl::Status CheckOldestReader(const TableContents& contents, const std::string& path);
+// As above, for a table that has no parts yet.
+absl::Status CheckOldestReader(const Schema& schema,
+                               const std::optional<ColumnIdentities>& identities,
+                               OldestReader oldest_reader, const std::string& path);
 
 // Compares the result of SerializeTable with a reader's limit. kOutOfRange: the reader would reject
 // the bytes, because of their size or of the memory that they take when parsed.
