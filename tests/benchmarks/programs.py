@@ -23,5 +23,5 @@ def run(*command):
     command = [str(part) for part in command]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command)} failed")
+        sys.exit(f"{sys.argv[0]}: {' '.join(command)} failed")
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -199,7 +199,7 @@ def check_completions(prefix):
             ("cfile-import", "--sor"): ["--sorted-by"],
             ("cfile-import", "--schema", "cfile-du"): ["cfile-dump"],
             ("cfile-table", "drop-"): ["drop-below"],
-            ("cfile-table", "gc", "--"): ["--help", "--max-block-size", "--dry-run", "--json", "--older-than"]}.items():
+            ("cfile-table", "gc", "--"): ["--help", "--dry-run", "--json", "--older-than"]}.items():
         found = completed(*words)
         expect(found == expected, f"bash completes {' '.join(words)} to {found}, not to {expected}")
     for shell, pattern in (("zsh", "zsh/*/_cfile-*"), ("fish", "fish/vendor_completions.d/*.fish")):

@@ -38,6 +38,7 @@ class WordsTest(DumpCase):
         (cls.folder / "n.jsonl").write_text("".join(f'{{"id":{i},"tags":["x{i}","y"]}}\n' for i in range(3000)))
         cls.make("n.jsonl", "nested", "--sorted-by", "id", "--block-size", "4KiB", "--encoding", "plain", "--compression", "none")
         cls.file = str(next(cls.folder.glob("t/part-*/0000-id.cfile")).relative_to(cls.folder))
+        cls.names = str(next(cls.folder.glob("t/part-*/0001-name.cfile")).relative_to(cls.folder))
 
     def ids(self, *arguments):
         return [json.loads(line)["id"] for line in self.dump("rows", "--format", "jsonl", *arguments).splitlines()]
@@ -155,12 +156,16 @@ class Rows(WordsTest):
             self.skipTest("this build has no Parquet")
         copy, _ = self.damage("t", "x", 10_000)
         number = 0
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        os.environ["TMPDIR"] = str(temporary)
+        self.addCleanup(os.environ.pop, "TMPDIR")
         for table, code, *choices in (
                 ("t", 0, ["--limit", "3"], ["--where", "id > 3 and x < 7"], ["--where", "name is null", "--columns", "x,name", "--tail", "5"],
                  ["--sample", "70", "--seed", "3"], ["--from", "40", "--to", "9000"], ["--row", "5"], ["--ordinal", "8990"], ["--column", "x", "-n", "9"]),
                 ("parts", 0, ["--part", "1"], ["--part", "0", "--where", "id > 7000"], ["--where", "id > 7900 and id < 8100"]),
                 ("nested", 0, ["--where", "id between 40 and 45"], ["--sample", "700"], ["--tail", "3", "--columns", "tags"], ["-n", "0"]),
-                (self.file, 0, ["--where", "value > 9000", "-n", "3"]),
+                (self.file, 0, ["--where", "value > 9000", "-n", "3"]), (self.names, 0, ["-n", "3"], ["--where", "value is null", "-n", "2"]),
                 (copy, 2, ["--skip-damaged"], ["--skip-damaged", "--where", "x > 1"], ["--skip-damaged", "-n", "3000"])):
             for choice in choices:
                 number += 1
@@ -170,7 +175,10 @@ class Rows(WordsTest):
                 self.assertEqual((done, out), (code, ""), error)
                 self.make(f"some{number}.parquet", f"some{number}")
                 self.assertEqual(self.dump("rows", f"some{number}", "--format", "jsonl"), expected, choice)
-        self.assertFalse(list(pathlib.Path(tempfile.gettempdir()).glob("temporary-" + 32 * "[0-9a-f]")))
+        self.assertEqual(list(temporary.iterdir()), [])
+        code, out, error = self.run_dump("rows", "t", "--row", "5", "--explain", "--format", "parquet")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("--explain is for text and JSON", error)
 
     def test_parts(self):
         ids = [row[0] for row in ROWS]
@@ -342,6 +350,8 @@ class Names(WordsTest):
         """A part is read as if it were a table, and --column and --part choose a file."""
         self.dump("rewrite", "parts", "second", "--part", "1")
         self.assertEqual(self.ids("second"), self.ids("parts", "--part", "1"))
+        self.assertEqual(self.run_dump("rewrite", "second", "second", "--part", "0", "--force")[0], 1)
+        self.assertEqual(self.dump("summary", "--schema", "parts", "--part", "1"), self.dump("summary", "--schema", "parts"))
         self.assertEqual(self.dump("diff", "parts", "parts", "--part", "1"), "the values are the same\n")
         self.assertEqual(self.run_dump("diff", "parts", "second", "--values-only")[0], 1)
         self.dump("rewrite", "second", "third")

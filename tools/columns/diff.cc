@@ -138,7 +138,10 @@ class Diff {
     progress.Begin("comparing", num_rows_, Progress::Unit::kRows);
     num_columns_ = both.size();
     for (const auto& [column_a, column_b] : both) {
-      const absl::Status status = CompareColumn(*column_a, *column_b, progress);
+      const std::string name = !a.input.file   ? column_a->schema.name
+                               : !b.input.file ? column_b->schema.name
+                                               : "";
+      const absl::Status status = CompareColumn(name, *column_a, *column_b, progress);
       if (!status.ok()) {
         Finish(status);
         return status;
@@ -264,11 +267,9 @@ class Diff {
     Property("schema", column.schema.name, "present", in_a ? "yes" : "no", in_a ? "no" : "yes");
   }
 
-  absl::Status CompareColumn(const StoredColumn& a, const StoredColumn& b, Progress& progress) {
-    const auto name_of = [](const StoredColumn& column) -> std::string {
-      return column.file && column.schema.name == kFileColumn ? "" : column.schema.name;
-    };
-    const std::string name = name_of(a).empty() ? name_of(b) : name_of(a);
+  // `name`: of the column of a table; "" for two files.
+  absl::Status CompareColumn(const std::string& name, const StoredColumn& a, const StoredColumn& b,
+                             Progress& progress) {
     const Properties schema_a = SchemaOf(a), schema_b = SchemaOf(b);
     for (size_t i = 0; i < schema_a.size(); ++i) {
       const bool is_value = schema_a[i].first != "nullable";

@@ -129,6 +129,8 @@ absl::StatusOr<RewriteReport> RewriteTable(const Input& input, const CommonOptio
   const TableReader& table = *input.table;
   const Schema& schema = table.schema();
   CFILE_RETURN_IF_ERROR(CheckNames(layout, common.path, schema));
+  // --force would remove the other parts.
+  if (input.part) CFILE_RETURN_IF_ERROR(CheckOutIsNotInput(common.path, arguments.target));
   RewriteReport report{.num_rows = input.num_rows()};
   for (const ColumnSchema& column : schema.columns) report.columns.push_back({.name = column.name});
   if (const auto key_index = schema.key_index()) {
@@ -340,7 +342,7 @@ void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
   AddIgnoreChecksumsOption(command, common);
   arguments->layout.AddTo(command);
   command.Add("--force", &arguments->force, "Replace the target if it exists");
-  AddColumnOptions(command, common, "Only this column of a table, as a file", kAllParts);
+  AddColumnOptions(command, common, "Only this column of a table, as a file", kAllPartsOrOne);
   SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
     const Action rewrite = With(arguments, Rewrite);
     const bool one_file = !chosen.column.empty() && arguments->places.size() == 1;

@@ -121,6 +121,7 @@ absl::Status CopyRows(const Input& input, const ParquetRows& rows, const CommonO
   } else {
     CFILE_ASSIGN_OR_RETURN(selection, SelectRows(input, rows.choice));
     schema.columns = selection.columns;
+    if (input.file) schema.columns[0].nullable = input.file->info().nullable;
   }
   schema.key_columns.clear();
   schema.nulls_last.clear();
@@ -153,13 +154,19 @@ absl::StatusOr<std::string> WriteParquet(const Input& input, const ParquetRows& 
   std::optional<TemporaryFolder> folder;
   if (!rows.all) {
     CancelOnSignals();  // so that the folder is removed
-    std::error_code ignored;
-    CFILE_ASSIGN_OR_RETURN(
-        folder, TemporaryFolder::Create(std::filesystem::temp_directory_path(ignored).string()));
+    std::error_code error;
+    const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+    if (error) {
+      return absl::UnavailableError(
+          absl::StrCat("no directory for temporary files (TMPDIR): ", error.message()));
+    }
+    CFILE_ASSIGN_OR_RETURN(folder, TemporaryFolder::Create(parent.string()));
     CFILE_RETURN_IF_ERROR(CopyRows(input, rows, common, folder->Path("rows"), progress));
     from = {};
-    CFILE_ASSIGN_OR_RETURN(
-        from.table, TableReader::Open(folder->Path("rows"), {.max_block_size_bytes = kMaxBytes}));
+    ReaderOptions reading = OptionsOf(common);
+    reading.verify_checksums = true;
+    reading.max_block_size_bytes = kMaxBytes;
+    CFILE_ASSIGN_OR_RETURN(from.table, TableReader::Open(folder->Path("rows"), reading));
   }
   CFILE_ASSIGN_OR_RETURN(const ParquetReport report,
                          from.table ? ExportParquet(*from.table, std::move(sink), parquet)

@@ -78,6 +78,9 @@ inline constexpr const char* kOneColumn = "The column of a table";
 inline constexpr const char* kAllParts =
     "Only this part of a table: its number, counted from 0, or the beginning of its name (default: "
     "all)";
+inline constexpr const char* kAllPartsOrOne =
+    "Only this part of a table: its number, counted from 0, or the beginning of its name (default: "
+    "all; needed for --column if the table has several parts)";
 inline constexpr const char* kOnlyPart =
     "The part of a table: its number, counted from 0, or the beginning of its name; needed if the "
     "table has several";

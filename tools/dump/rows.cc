@@ -182,7 +182,8 @@ absl::Status CheckOptions(const Format& format, const RowsOptions& options) {
       {"--compression", options.compression != "auto", format.has_pages, kParquet},
       {"--row-group-rows", options.row_group_rows.has_value(), format.has_pages, kParquet},
       {"--page-version", options.page_version.has_value(), format.has_pages, kParquet},
-      {"--report", options.report, format.has_pages, kParquet}};
+      {"--report", options.report, format.has_pages, kParquet},
+      {"--explain", options.explain, !format.has_pages, "text and JSON"}};
   for (const Option& option : all) {
     if (!option.given || option.obeyed) continue;
     return absl::InvalidArgumentError(
@@ -330,8 +331,9 @@ void AddRowsCommand(Command& app, CommonOptions& common, Action& action) {
       "           arrays, maps are objects, or arrays of objects if only the keys or\n"
       "           only the values are chosen\n"
       "  hex      the bytes of each value, numbers with the least byte first\n"
-      "  parquet  blocks become pages, which are not encoded again if possible. The\n"
-      "           file has all rows, and the metadata of an imported Parquet file\n\n"
+      "  parquet  blocks become pages, which are not encoded again if possible. Chosen\n"
+      "           rows are first copied to a table in TMPDIR, or /tmp. The file has\n"
+      "           the metadata of an imported Parquet file\n\n"
       "With --json each line is {\"schema_version\":1,\"ordinal\":0,\"values\":{\"COLUMN\":...}}, "
       "or\n"
       "\"value\":... for a file. Strings that are not UTF-8 are {\"hex\":\"...\"}; nan and inf "

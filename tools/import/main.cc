@@ -42,6 +42,9 @@ absl::Status TakeTypes(ImportOptions& options) {
       return absl::InvalidArgumentError(StrCat(options.schema_path, ": ", schema.Path(leaf),
                                                " is nested, but ", options.input, " is CSV"));
     }
+    if (!options.columns.empty() &&
+        std::ranges::find(options.columns, node.name) == options.columns.end())
+      continue;
     const TextType type{.type = node.type, .decimal_comma = options.dialect.decimal_comma};
     options.types.try_emplace(node.name, type);
     if (node.repetition == Repetition::kRequired) options.not_null.insert(node.name);
@@ -125,7 +128,12 @@ absl::StatusOr<JoinedFiles> OpenSeveral(const std::vector<std::string>& paths,
         named.input = file.source->name();
         CFILE_ASSIGN_OR_RETURN(const InputFormat found, FindInputFormat(named, *file.source));
         if (first.empty()) format = found;
-        if (!IsText(found) || found != format) {
+        if (!IsText(found)) {
+          return absl::InvalidArgumentError(
+              StrCat(named.input,
+                     ": several files of Parquet or Arrow IPC must be local and not compressed"));
+        }
+        if (found != format) {
           return absl::InvalidArgumentError(
               StrCat(named.input, ": files that are imported together have one format, that of ",
                      paths[0]));

@@ -219,8 +219,9 @@ absl::StatusOr<TableReader> OpenForRows(const ImportOptions& options, const Impo
 // The first new records of a table of nested records, as lines of JSON.
 std::string FirstRecords(const ImportOptions& options, const ImportResult& result) {
   constexpr size_t kMostCells = 100;
+  if (!IsNested(result)) return "";
   const auto table = OpenForRows(options, result);
-  if (!table.ok() || !IsNested(result)) return "";
+  if (!table.ok()) return "";
   auto reader = RecordReader::Open(*table);
   if (!reader.ok()) return "";
   const uint64_t begin = table->num_rows() - std::min(table->num_rows(), result.rows);
@@ -249,8 +250,9 @@ std::string FirstRecords(const ImportOptions& options, const ImportResult& resul
 FirstRows ReadFirstRows(const ImportOptions& options, const ImportResult& result) {
   const size_t num_columns = result.columns.size();
   const FirstRows none{.cells = std::vector<std::vector<std::string>>(num_columns)};
+  if (IsNested(result)) return none;
   const auto table = OpenForRows(options, result);
-  if (!table.ok() || IsNested(result)) return none;
+  if (!table.ok()) return none;
   const uint64_t begin = table->num_rows() - std::min(table->num_rows(), result.rows);
   std::vector<std::string> names;
   std::vector<ColumnType> types;  // --evolve may have changed them

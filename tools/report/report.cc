@@ -299,7 +299,7 @@ void AddReportCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump report flights --html flights.html --force\n"
       "  cfile-dump report flights --column carrier --html carrier.html --values 0");
   AddIgnoreChecksumsOption(command, common);
-  AddColumnOptions(command, common, "Only this column of a table", kAllParts);
+  AddColumnOptions(command, common, "Only this column of a table", kAllPartsOrOne);
   const auto arguments = std::make_shared<ReportArguments>();
   command.Add("--html OUT", &arguments->out, "The file to write").required = true;
   command.Add("--force", &arguments->force, "Replace OUT if it exists");

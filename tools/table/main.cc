@@ -263,9 +263,9 @@ Outcome Raise(const Arguments& arguments, Output& output) {
   if (before == reader) {
     document.AddLine("the oldest reader of the table is ", name, " already");
   } else {
-    document.AddLine("the oldest reader of the table is now ", arguments.oldest_reader,
-                     "; programs that are older (it was ", name,
-                     ") cannot read what is written from now on");
+    document.AddLine("the oldest reader of the table was ", name, " and is now ",
+                     arguments.oldest_reader,
+                     ": older programs cannot read what is written from now on");
   }
   document.PrintTo(output);
   return kFine;
@@ -396,8 +396,12 @@ ExitCode Run(int argc, char** argv) {
         .name = name, .description = description, .on_choice = [&action, run] { action = run; }});
     command.Add("DIRECTORY", &arguments.directory, "The directory of the table, or its s3:// URL")
         .required = true;
+    return command;
+  };
+  const auto with_block_size = [&](Command& command) -> Command& {
     command.Add("--max-block-size BYTES", &arguments.max_block_size_bytes,
-                "Size of a block, if it is above 16MiB and the file is much smaller",
+                "The largest block that is read (default: 16MiB, or as much as the size of the "
+                "file allows)",
                 BytesIn(1, kMaxBytes));
     return command;
   };
@@ -410,9 +414,11 @@ ExitCode Run(int argc, char** argv) {
     return with_json(command);
   };
   with_json(add("parts", "List the parts: name, first row, rows and bytes", PrintParts));
-  with_json(add("compact",
-                "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
-                CompactParts))
+  with_block_size(
+      with_json(
+          add("compact",
+              "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
+              CompactParts)))
       .Add("PART", &arguments.parts,
            "Only these parts, which must follow each other: numbers, counted from 0, names, or the "
            "beginnings of names (default: all parts)");
@@ -425,8 +431,9 @@ ExitCode Run(int argc, char** argv) {
           "PART", &arguments.parts,
           "The numbers of the parts, counted from 0, their names, or the beginnings of names. With "
           "--all, all parts");
-  with_all(add("drop-below", "Remove the rows whose key is less than KEY from a sorted table",
-               DropBelow))
+  with_block_size(
+      with_all(add("drop-below", "Remove the rows whose key is less than KEY from a sorted table",
+                   DropBelow)))
       .Add("KEY", &arguments.keys,
            "A value as `cfile-dump rows` prints it; a date stands for its first moment. If the "
            "table is sorted by several columns, give values of all these columns or of the first "
@@ -448,12 +455,12 @@ ExitCode Run(int argc, char** argv) {
            "No writer or reader may need these files any more",
            NumberIn(0, UINT32_MAX));
 #ifdef CFILE_WITH_SALVAGE
-  Command& repair = with_dry_run(
+  Command& repair = with_block_size(with_dry_run(
       add("repair",
           "Read all values, and rebuild a damaged or missing table.cft from the parts. Parts with "
           "damaged files stay, unless an option says otherwise. Exits with 2 if a part is damaged "
           "or left out, or if --dry-run finds something to repair",
-          RepairTable));
+          RepairTable)));
   repair.Add("--salvage", &arguments.salvage,
              "Replace each damaged part by the rows that all its columns still have");
   repair.Add("--null-lost", &arguments.null_lost,
