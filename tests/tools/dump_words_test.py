@@ -5,14 +5,12 @@ import csv
 import gzip
 import json
 import os
-import pathlib
 import pty
 import random
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from dump_case import DUMP, IMPORT, DumpCase
