@@ -148,14 +148,16 @@ struct DescribedTable {
 // Returns the metadata for the table: the pairs of the schema that are text, and ARROW:schema.
 // Returns none if all types and metadata come back without them.
 //
-// `table`: the table to which the rows go, if it exists. Then durations and float16 must have the
-// type that they have there.
+// `table`: the table to which the rows go, if it exists. Then durations, float16 and the
+// elements of lists that are stored as bytes must have the type that they have there.
 //
 // `byte_lists`: the columns whose lists of numbers have a fixed length and no null elements, and
 // are stored as bytes: fixed(n), which is read much faster than lists. "" stands for the column of
-// one array. Rows of such a column may also be lists of other types that have this length.
+// one array. Rows of such a column may also be lists with offsets of 32 or 64 bits, of this length
+// and with elements of the same type.
 //
-// Dictionaries of float16 stay as they are. ImportArrowSchema refuses them.
+// Dictionaries of float16 stay as they are, and so do durations, float16 and nulls inside nested
+// values of dictionaries. ImportArrowSchema refuses them.
 //
 // kUnimplemented: the storage of an extension type would come back as another type, for example if
 // it is a dictionary. kInvalidArgument: the schema is malformed, or a type differs from that of the

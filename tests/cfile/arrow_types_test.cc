@@ -1,6 +1,7 @@
 // Types of Arrow that no column has (StoreArrowTypes, RestoreArrowTypes), with a schema of Arrow
 // that says anything. tests/python compares what comes back with pyarrow.
 #include <cerrno>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -174,6 +175,69 @@ TEST(ArrowTypes, ListsOfOtherLengthsAreErrors) {
   for (const char* format : {"+w:1", "+w:3", "+w:2147483647"}) {
     const Restored restored = RestoreWith({Tensor(format)});
     EXPECT_THAT(restored.error, HasSubstr("elements expected, found 2")) << format;
+  }
+}
+
+// The error of reading a stream of `rows` after change(stream). `damage`: changes the first child of
+// the batch.
+template <typename Change>
+std::string ErrorOf(Shape column, std::vector<Json> rows, const Change& change,
+                    void (*damage)(ArrowArray&)) {
+  const Shape shape{.format = "+s", .nullable = false, .children = {std::move(column)}};
+  std::mt19937_64 random(1);
+  BuiltStream built;
+  built.schema = BuildSchema(shape);
+  built.arrays.push_back(BuildArray(shape, rows, random, {.slices = false}));
+  damage(built.arrays[0]->children[0]->c);
+  Released<ArrowArrayStream> stream;
+  *stream.get() = std::exchange(*built.Open(), ArrowArrayStream{});
+  const absl::Status status = change(stream.get());
+  EXPECT_TRUE(status.ok()) << status;
+  return std::string(ReadStream(std::move(stream)).status().message());
+}
+
+TEST(ArrowTypes, ListsWithoutTheirElementsAreErrors) {
+  using Damage = void (*)(ArrowArray&);
+  const std::vector<Damage> damages = {
+      [](ArrowArray& lists) { lists.children[0]->length = 5; },
+      [](ArrowArray& lists) { lists.children[0]->length = -1; },
+      [](ArrowArray& lists) { lists.children[0]->offset = -1; },
+      [](ArrowArray& lists) { lists.children[0]->offset = INT64_MAX; },
+      [](ArrowArray& lists) { lists.children[0]->buffers[1] = nullptr; },
+      [](ArrowArray& lists) { lists.offset = INT64_MAX; },
+      [](ArrowArray& lists) { lists.n_children = 0; },
+  };
+  const DescribedTable table{
+      .arrow_schema = WriteArrowSchema({.format = "+s", .children = {Tensor("+w:2")}}),
+      .columns = {"l"}};
+  for (const char* format : {"+w:2", "+l"}) {
+    const Shape column{.format = format,
+                       .name = "l",
+                       .nullable = false,
+                       .children = {{.format = "i", .name = "item", .nullable = false}}};
+    const std::vector<Json> rows = {{{"l", {1, 2}}}, {{"l", {3, 4}}}, {{"l", {5, 6}}}};
+    for (const std::vector<std::string>& bytes : std::vector<std::vector<std::string>>{{"l"}, {}}) {
+      if (bytes.empty() && column.format != "+l") continue;  // nothing changes
+      const auto store = [&](ArrowArrayStream* stream) {
+        return StoreArrowTypes(table, bytes, stream).status();
+      };
+      for (size_t i = 0; i < damages.size(); ++i)
+        EXPECT_THAT(ErrorOf(column, rows, store, damages[i]), HasSubstr("Arrow field l:")) << i;
+      EXPECT_EQ(ErrorOf(column, rows, store, [](ArrowArray&) {}), "");
+    }
+  }
+}
+
+TEST(ArrowTypes, NumbersThatFloat16DoesNotHaveAreErrors) {
+  const std::string text = WriteArrowSchema({.format = "+s", .children = {Field("e", "x")}});
+  const auto restore = [&](ArrowArrayStream* stream) {
+    return RestoreArrowTypes(
+        text, [](const std::string&) { return false; }, stream);
+  };
+  for (const double number : {0.1, 65536.0, 1e-9}) {
+    EXPECT_THAT(ErrorOf({.format = "f", .name = "x"}, {{{"x", 0.5}}, {{"x", number}}}, restore,
+                        [](ArrowArray&) {}),
+                HasSubstr("Arrow field x: float16 does not have the number "));
   }
 }
 

@@ -72,6 +72,14 @@ def test_sorted_tables(tmp):
     assert len(cfile.open(tmp / "t")) == 4
 
 
+@pytest.mark.parametrize("key", ["ARROW:categories", "ARROW:polars"])
+@pytest.mark.parametrize("text", ["no JSON", "[1]", "5"])
+def test_metadata_of_other_programs(tmp, key, text):
+    cfile.write(tmp / "t", pyarrow.table({"a": [1]}))
+    cfile.append(tmp / "t", pyarrow.table({"a": [2], "b": [3]}, metadata={key: text}), evolve=True)
+    assert cfile.open(tmp / "t").to_pylist() == [{"a": 1, "b": None}, {"a": 2, "b": 3}]
+
+
 def test_pandas_and_options(tmp):
     cfile.write(tmp / "t", pandas.DataFrame({"a": [1, 2]}))
     cfile.append(tmp / "t", pandas.DataFrame({"a": [1.5, None], "n": ["x", None]}), compression={"n": "zstd"}, evolve=True)

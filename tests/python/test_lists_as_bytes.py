@@ -47,6 +47,14 @@ def test_round_trip(stored, tmp, name, container):
     assert _same(cfile.open(tmp / "back").to_arrow().columns[-1][:len(array)], array)
 
 
+def test_a_column_of_a_table_is_one_array(stored):
+    table = stored(pa.table({"e": PLAIN, "f": pa.chunked_array([NULL_ELEMENTS[:1]] * 10), "n": range(10)}))
+    for name, kind in (("e", "fixed(16)"), ("f", "float"), ("n", "int64")):
+        for number, column in enumerate((table[name], table[name][2:])):
+            copied = stored(column, name=f"{name} {number}")
+            assert copied.type == kind and copied.to_pylist() == column.to_pylist()
+
+
 @pytest.mark.parametrize("array", [PLAIN, NULL_ELEMENTS], ids=["bytes", "lists"])
 def test_rows_that_are_added(stored, tmp, array):
     stored(pa.table({"e": array}))
@@ -55,6 +63,9 @@ def test_rows_that_are_added(stored, tmp, array):
     assert cfile.open(tmp / "data").to_arrow()["e"].to_pylist() == array.to_pylist() + 3 * [None, [1, 2, 3, 4]]
     for wrong, text in ((pa.array([[1]], pa.list_(pa.float32())), "4 elements expected, found 1"), (pa.array([[1]], pa.list_(pa.float32(), 1)), "lists of 4")):
         with pytest.raises(cfile.ArgumentError, match=text):
+            cfile.append(tmp / "data", pa.table({"e": wrong}))
+    for wrong in [pa.array([[1, 2, 3, 4]], pa.list_(kind, 4)) for kind in (pa.int32(), pa.uint32())] if array is PLAIN else []:
+        with pytest.raises(cfile.ArgumentError, match="e: the column has lists of numbers of another type"):
             cfile.append(tmp / "data", pa.table({"e": wrong}))
     if array is PLAIN:
         with pytest.raises(cfile.ArgumentError, match="e: row 0 of a batch: an element is null"):

@@ -76,7 +76,7 @@ def test_inputs(tmp_path):
     assert len(cfile.open(tmp_path / "dict")) == 4
     table = cfile.open(tmp_path / "dict")
     file = cfile.open(next((tmp_path / "dict").glob("part-*/*-n.cfile")))
-    for source, count in ((table, 4), (table[1:], 3), (table["n"], 4), (file, len(file))):
+    for source, count in ((table, 4), (table[1:], 3), (table["n"], 4), (file, len(file)), (table["n"][1:], 3), (file[:1], 1)):
         assert cfile.scan_polars(source).filter(polars.lit(True)).collect().height == count
     for wrong in ([], [1, 2], 5, "text"):
         with pytest.raises(TypeError, match="batches, got"):

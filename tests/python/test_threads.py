@@ -19,11 +19,13 @@ ROWS = 700_001
 def rows():
     numbers = numpy.random.default_rng(5).integers(0, 1 << 40, ROWS)
     return pa.table({"n": pa.array(numbers, mask=numbers % 7 == 0), "s": pa.array([f"s{number % 1000}" for number in numbers]),
-                     "d": pa.array(numbers % 1000, pa.duration("s"))})
+                     "d": pa.array(numbers % 1000, pa.duration("s")),
+                     # With so many columns there are ten ranges, and threads wait for the consumer.
+                     **{f"c{number}": pa.array((numbers >> number) % 8, pa.int8()) for number in range(30)}})
 
 
 @pytest.mark.parametrize("parts", [1, 3])
-@pytest.mark.parametrize("threads", [0, 1, 2, 5])
+@pytest.mark.parametrize("threads", [1, 2, 5])
 def test_rows_stay_in_order(tmp, rows, parts, threads):
     parted(tmp / "t", rows, parts)
     table = cfile.open(tmp / "t", threads=threads)
@@ -34,6 +36,31 @@ def test_rows_stay_in_order(tmp, rows, parts, threads):
     polars.testing.assert_frame_equal(table.to_polars(), polars.DataFrame(rows))
     assert table.to_arrow(dictionaries=True)["s"].cast("string").equals(rows["s"])
     assert table.scan(limit=300_000).to_arrow().num_rows == 300_000
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_no_threads(stored, rows, threads):
+    with pytest.raises(cfile.ArgumentError, match="threads"):
+        cfile.open(stored(rows[:5])._opened.name, threads=threads)
+
+
+def test_a_forked_process_has_no_threads(stored, rows, run):
+    stored(rows)
+    assert run("""
+        import os, signal
+        import cfile
+        batches = cfile.open("data", threads=2).to_batches()
+        batches.read_next_batch()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            try:
+                batches.read_next_batch()
+            except cfile.Error as error:
+                print(error, flush=True)
+            os._exit(0)
+        print(os.waitpid(child, 0)[1], sum(batch.num_rows for batch in batches) > 0)
+    """) == "the stream belongs to another process\n0 True\n"
 
 
 def test_files(stored, rows):

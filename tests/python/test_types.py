@@ -204,6 +204,8 @@ def test_times_that_python_cannot_express(stored):
         column = stored(pa.array([2**62, 1, 1000], pa.timestamp("ns", zone)), name=f"zone {zone}".replace("/", " "))
         assert list(column) == [pandas.Timestamp(number, tz=zone) for number in (2**62, 1, 1000)]
         assert all(isinstance(value, datetime.datetime) for value in column)
+        # Which is NaT for pandas.
+        assert stored(pa.array([-2**63], pa.timestamp("ns", zone)), name=f"least {zone}".replace("/", " "))[0] == -2**63
     assert stored(pa.array([2**50], pa.timestamp("s")), name="far")[0] == 2**50
     assert stored(pa.array([10**7], pa.date32()), name="date")[0] == 10**7
 

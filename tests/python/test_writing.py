@@ -12,6 +12,7 @@ import pyarrow.parquet
 import pytest
 
 import cfile
+from cfile import _native
 
 TABLE = pyarrow.table({"id": [3, 1, 2], "name": ["c", "a", "b"]})
 SOURCES = {
@@ -310,6 +311,8 @@ def test_paths_with_a_zero_byte(tmp, monkeypatch):
         for path in ("l4\0.cfile", "f\0.cfile", b"l4\0"):
             with pytest.raises((ValueError, TypeError), match="zero byte|expected a path|expected str"):
                 call(path)
+    with pytest.raises(ValueError, match="embedded null byte"):
+        _native.Location("f\0.cfile")
     assert _tree(tmp) == before
 
 

@@ -163,9 +163,8 @@ absl::Status ChangeMetadata(const TableLocation& table,
     if (root.metadata.empty()) {
       CFILE_ASSIGN_OR_RETURN(root.metadata, internal::FirstColumnMetadata(*storage, *now, options));
     }
-    const internal::MetadataPairs before = root.metadata;
     CFILE_RETURN_IF_ERROR(change(root.metadata));
-    if (root.metadata == before) return std::nullopt;
+    if (root.metadata == now->root().metadata) return std::nullopt;
     for (const auto& [key, value] : root.metadata)
       CFILE_RETURN_IF_ERROR(internal::CheckMetadataKey(key));
     // Without pairs in table.cft, those of the file of the first column count.

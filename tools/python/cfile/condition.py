@@ -140,6 +140,9 @@ class ColumnName:
     def __init__(self, name: str) -> None:
         self._name = name
 
+    def _is_true(self) -> Condition:
+        return Condition("==", self._name, True)
+
     def __eq__(self, value: object) -> Condition:  # type: ignore[override]
         return Condition("==", self._name, value)
 
@@ -159,13 +162,13 @@ class ColumnName:
         return Condition(">=", self._name, value)
 
     def __and__(self, other: Condition | ColumnName) -> Condition:
-        return Condition("==", self._name, True) & other
+        return self._is_true() & other
 
     def __or__(self, other: Condition | ColumnName) -> Condition:
-        return Condition("==", self._name, True) | other
+        return self._is_true() | other
 
     def __invert__(self) -> Condition:
-        return ~Condition("==", self._name, True)
+        return ~self._is_true()
 
     def __bool__(self) -> bool:
         return bool(condition_of(self))  # TypeError
@@ -225,7 +228,7 @@ def col(name: str) -> ColumnName:
 
 def condition_of(where: Any) -> Any:
     """The condition that a column of bools stands for; all other arguments as they are."""
-    return Condition("==", where._name, True) if isinstance(where, ColumnName) else where
+    return where._is_true() if isinstance(where, ColumnName) else where
 
 
 def of_text(text: str) -> Condition:

@@ -30,6 +30,7 @@ else:
 CATEGORIES = "ARROW:categories"
 LABELS, SERIES = "pandas_index", "series"
 _LONG_TEXT = 1 << 16
+_MOST_LABEL_BYTES = 1 << 20  # all metadata of a file may have 16 MiB
 _MOST_ELEMENTS = 1 << 17  # of a list that is stored as bytes
 POLARS = "ARROW:polars"
 PURPOSE = "writing and reading columns of pyarrow and pandas"
@@ -96,7 +97,8 @@ def _labelled(table: Any, fields: Collection[str] | None) -> Any:
 def byte_lists(data: Any) -> list[str]:
     """The columns of lists of numbers of a fixed length that a new table stores as bytes: no element is null. "": of one array."""
     if hasattr(data, "_opened"):
-        return fixed_columns(data._opened)
+        names = fixed_columns(data._opened)
+        return names if not data._column_only else [""] if {"", *data._all()._columns} & {*names} else []
     package = type(data).__module__.partition(".")[0]
     if package not in ("polars", "pyarrow"):
         return []
@@ -104,6 +106,7 @@ def byte_lists(data: Any) -> list[str]:
     if package == "polars":
         columns = {"": data} if fields is None else {name: data.get_column(name) for name in fields}
         return [name for name, column in columns.items() if len(column) and hasattr(column.dtype, "shape")
+                and column.dtype.inner.is_numeric() and column.dtype.size <= _MOST_ELEMENTS
                 and column.drop_nulls().explode().null_count() == 0]
     arrow = need("pyarrow", PURPOSE)
     names = []
@@ -140,8 +143,8 @@ def has_byte_lists(rows: Any) -> bool:
 
 def described_by(opened: _native.Opened) -> tuple[str, list[str]] | None:
     """ARROW:schema and columns of a table that gets rows; None if an earlier version wrote it, whose rows have the stored types."""
-    text = opened.info()["metadata"].get("ARROW:schema", "")
-    return None if text and not opened.arrow_schema else (text, opened.fields)
+    text = opened.arrow_schema
+    return None if not text and opened.info()["metadata"].get("ARROW:schema") else (text, opened.fields)
 
 
 def renamed(metadata: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
@@ -177,22 +180,28 @@ def extended(metadata: Mapping[str, str], of_data: Mapping[str, str], names: Col
         text = metadata.get("ARROW:schema", "")
         after["ARROW:schema"] = _native.change_arrow_schema(text, {}, of_data["ARROW:schema"], list(names))
     for key in (CATEGORIES, POLARS):
-        found = {name: of for name, of in json.loads(of_data.get(key, "{}")).items() if name in names}
-        with suppress(TypeError, ValueError):
+        with suppress(AttributeError, TypeError, ValueError):  # other programs may write what they like
+            found = {name: of for name, of in json.loads(of_data.get(key, "{}")).items() if name in names}
             if found:
                 after[key] = json.dumps({**json.loads(metadata.get(key, "{}")), **found})
     return after
 
 
-def of_further_part(metadata: Mapping[str, str]) -> dict[str, str]:
-    """The metadata for a further part of a table. Long texts, for example of categories, are only in the first part."""
+def of_further_part(metadata: Mapping[str, str], oldest_reader: str) -> Mapping[str, str]:
+    """The metadata for a further part of a table. Long texts, for example of categories, are only in the first part.
+
+    A table for older readers has metadata only in its parts, so each part has all of them.
+    """
+    if oldest_reader in ("kudu", "0.1"):
+        return metadata
     return {key: text for key, text in metadata.items() if len(text) <= _LONG_TEXT}
 
 
 def before_dropping(target: Location) -> None:
     """Copies the metadata into the table's own file, if other parts do not have them. (The first part may be dropped.)"""
-    metadata = kept(_native.open_table(target).info()["metadata"])
-    if metadata != of_further_part(metadata):
+    info = _native.open_table(target).info()
+    metadata = kept(info["metadata"])
+    if metadata != of_further_part(metadata, info["oldest_reader"]):
         _native.replace_metadata(target, {}, {})
 
 
@@ -237,7 +246,7 @@ def of_series(series: Any) -> tuple[Any, dict[str, str]]:
     """The values of a Series of pandas, and what to keep of it."""
     table, metadata = storable(need("pyarrow", PURPOSE).Table.from_pandas(series.to_frame("value")), None)
     labels = table.drop_columns("value")
-    if labels.num_columns:
+    if labels.num_columns and labels.get_total_buffer_size() <= _MOST_LABEL_BYTES:
         metadata[LABELS] = _text_of(_stream_of_table(labels))
     return table.column("value"), {**metadata, **series_name(series.name)}
 
@@ -274,7 +283,7 @@ def kept(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 def keep_index(opened: _native.Opened, settings: dict[str, Any]) -> None:
     """Adds the value index of a new part, if the table has no key columns and a column has a value index in each part."""
-    if opened.info()["key"]:
+    if any(info["key"] is not None for info in opened.columns):
         return
     for info in opened.columns:
         name = info["name"]

@@ -47,9 +47,10 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
 
 def drop_parts(path: Path, parts: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes parts (Table.parts names them). Their files stay until collect_garbage. NotFoundError: there is no such part."""
-    target = located(path, storage_options)
-    keeping.before_dropping(target)
-    _native.drop_parts(target, [parts] if isinstance(parts, str) else list(parts))
+    target, dropped = located(path, storage_options), [parts] if isinstance(parts, str) else list(parts)
+    if any(part["name"] in dropped for part in _native.open_table(target).parts()[:1]):
+        keeping.before_dropping(target)
+    _native.drop_parts(target, dropped)
 
 
 def drop_rows_below(path: Path, key: Any, column: str | None = None, *,

@@ -6,6 +6,7 @@ import os
 
 from . import _native
 from .column import Column
+from .errors import ArgumentError
 from .locations import is_url, local_path, located, opened_at
 from .table import Table
 
@@ -81,6 +82,8 @@ def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, A
         1 GiB, or an eighth of the machine's memory if that is less. Look-ups all over a table are fast if the cache holds its blocks.
 
     threads: how many threads read all rows of a local file or table at the same time. Without it two, if there are so many processors.
+        One thread does scans with a condition, a limit or reverse, scans of few rows or of more than 64 columns, slices of a file, and
+        to_polars and dictionaries=True of a table of several parts.
 
     NotFoundError: there is nothing at this path. DataError: it is damaged, or is no file or table. Exceptions of an object's methods
     come through. Local files are read with pread: if a file shrinks meanwhile, an exception is raised.
@@ -93,6 +96,8 @@ def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, A
     >>> cfile.open(path)[1]
     5
     """
+    if threads is not None and threads < 1:
+        raise ArgumentError(f"threads: expected a number from 1, found {threads}")
     source_opened = opened(source, filesystem=filesystem, storage_options=storage_options, verify_checksums=verify_checksums,
                            cache_size_bytes=cache_size_bytes, threads=min(2, os.cpu_count() or 1) if threads is None else threads)
     return Table(source_opened) if source_opened.is_table else Column(source_opened, source_opened.columns[0])

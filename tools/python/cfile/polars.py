@@ -131,15 +131,12 @@ def scan_polars(source: Any, *, filesystem: Any = None, storage_options: Mapping
     """
     polars = need("polars", "scan_polars")
     plugins = need("polars.io.plugins", "scan_polars")
-    from .column import Column
     from .opening import open
     from .rows import OpenRows
     if not isinstance(source, OpenRows):
         source = open(source, filesystem=filesystem, storage_options=storage_options)
     opened = source._opened
-    rows = source._all()
-    if isinstance(source, Column):
-        rows = rows._changed(column_only=False)
+    rows = source._all()._changed(column_only=False)
     schema = rows[:0].to_polars().schema
     # The values of an Enum have another order than their text.
     types = {info["name"]: info["type"] for info in opened.columns

@@ -7,6 +7,7 @@ import threading
 
 from .errors import ArgumentError, ExistsError
 from .optional import need
+from .replacing import FILE_MAGICS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,9 +128,6 @@ def file_of(source: Any, filesystem: Any) -> RangedFile:
     return _of_filesystem(*_located(source, filesystem), str(source))
 
 
-_FILE_MAGICS = (b"kuducfl2", b"kuducfil")
-
-
 def put_new(url: str, overwrite: bool, write_at: Callable[[str], object]) -> None:
     """Calls write_at(path), and copies the new file or table to a URL of fsspec. Errors as publish in replacing.py.
 
@@ -139,7 +137,7 @@ def put_new(url: str, overwrite: bool, write_at: Callable[[str], object]) -> Non
     if filesystem.exists(path):
         if not overwrite:
             raise ExistsError(f"{url}: something is there; use overwrite=True for a file")
-        if filesystem.isdir(path) or filesystem.cat_file(path, start=0, end=8) not in _FILE_MAGICS:
+        if filesystem.isdir(path) or filesystem.cat_file(path, start=0, end=8) not in FILE_MAGICS:
             raise ArgumentError(f"{url} is not a file of cfile: overwrite=True replaces only such files; remove it first")
     import tempfile
     with tempfile.TemporaryDirectory() as folder:

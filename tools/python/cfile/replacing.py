@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-_FILE_MAGICS = (b"kuducfl2", b"kuducfil")
+FILE_MAGICS = (b"kuducfl2", b"kuducfil")
 _TABLE_MAGICS = (b"cfiletb1", b"cfiletb2")
 
 
@@ -98,7 +98,7 @@ def _check_own(path: str, name: str) -> None:
     if os.path.isfile(file):
         with open(file, "rb") as opened:
             start = opened.read(8)
-    if start not in (_TABLE_MAGICS if is_table else (*_FILE_MAGICS, b"")):  # nothing is lost with an empty file
+    if start not in (_TABLE_MAGICS if is_table else (*FILE_MAGICS, b"")):  # nothing is lost with an empty file
         raise ArgumentError(f"{name} is not a {'table' if is_table else 'file'} of cfile: overwrite=True replaces only files and tables "
                             "of cfile")
     foreign = _foreign(path, "") if is_table else None

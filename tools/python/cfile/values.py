@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 import re
 import struct
@@ -201,12 +202,24 @@ def exact_of(value: Any, type_text: str) -> Any:
     return floor
 
 
-def _timestamp(nanoseconds: int, zone: str) -> Any:
+@functools.cache
+def _pandas_timestamp() -> Any:
+    """pandas.Timestamp; None without pandas."""
     from .optional import need
     try:
-        moment = need("pandas", "nanoseconds").Timestamp(nanoseconds, tz="UTC" if zone else None)
+        return need("pandas", "nanoseconds").Timestamp
+    except ImportError:
+        return None
+
+
+def _timestamp(nanoseconds: int, zone: str) -> Any:
+    kind = _pandas_timestamp()
+    if kind is None or nanoseconds == -2**63:  # which is NaT for pandas
+        return nanoseconds
+    try:
+        moment = kind(nanoseconds, tz="UTC" if zone else None)
         return moment.tz_convert(zone) if zone else moment
-    except (ImportError, KeyError, ValueError):
+    except (KeyError, ValueError):
         return nanoseconds
 
 

@@ -104,14 +104,17 @@ class Data:
             data = self._of_pyarrow(data, fields)
         # All parts of a new table must have the same types.
         lists = keeping.byte_lists(data) if byte_lists and (table or fields is None) else []
+        described = keeping.described_by(table) if table else None
         if table:
-            lists = keeping.fixed_columns(table) + [name for name in lists if name not in table.fields]
+            lists = (keeping.fixed_columns(table) if described else []) + [name for name in lists if name not in table.fields]
         self._own: _native.Stream | None = None
+        is_column = isinstance(data, Rows) and data._column_only
         if isinstance(data, Rows):
             self.metadata = keeping.kept(data._metadata())
             data = self._own = data._stream()
-        self.stream = self.type = _native.Stream(data, keeping.described_by(table) if table else None, lists)
-        self.metadata = {**dict(self.stream.metadata), **self.metadata}
+        self.stream = self.type = _native.Stream(data, described, lists)
+        of_stream = dict(self.stream.metadata)  # for a column of a table, these describe the column of the new file
+        self.metadata = {**self.metadata, **of_stream} if is_column else {**of_stream, **self.metadata}
         # The names of the columns; None if the data is one array.
         self.fields = _native.fields_of(self.type)
 
@@ -167,7 +170,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     path: a path, or an s3:// URL; or a URL of fsspec such as "memory://name", to which the file or the table is copied at the end.
     data: any object with __arrow_c_stream__, for example of pyarrow, Polars, DuckDB or this package; a DataFrame or Series of pandas; a
         LazyFrame of Polars; a Dataset or Scanner of pyarrow; a dict of columns; or record batches, in a list or from a generator.
-        The labels of a DataFrame become a column, unless they are numbers of rows from 0.
+        The labels of a DataFrame become a column, unless they are numbers of rows from 0. Those of a Series are kept up to 1 MiB.
         The rows may need more memory than there is: they are written as they come.
     sorted_by: sorts the rows by these columns, so that they can be searched by key; nulls come first, and no key may be NaN. Rows with
         equal keys keep their order. For one array, True. Needs pyarrow. Rows that need more memory than memory_limit_bytes are sorted in
@@ -178,7 +181,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     bloom_filter: bits for each distinct value; 10 makes one of a hundred absent values pass.
     oldest_reader: the oldest program that must be able to read the file or the table: "0.1", "0.2" (versions of cfile; default: the
         newest) or "kudu" (Apache Kudu). A table keeps it: later changes write nothing that this program cannot read, and changes that
-        need a newer one are refused until cfile.raise_oldest_reader.
+        need a newer one are refused until cfile.raise_oldest_reader. A file for Kudu keeps no labels of a Series.
     overwrite: whether to replace the file or the table at `path`. Without it, ExistsError is raised. Something else is never replaced: no
         other file, no other directory, and no table whose directory has further files. A table at a URL cannot be replaced.
     storage_options: as for cfile.open.
@@ -217,6 +220,8 @@ def write_data(target: Location, source: Data, options: Mapping[str, Any], sorte
         file_settings: _native.WriterSettings = settings[""]
         if sorted_by:
             file_settings["value_index"] = True
+        if options.get("oldest_reader") == "kudu":
+            source.metadata.pop(keeping.LABELS, None)
         if source.metadata:
             file_settings["metadata"] = source.metadata
         writer = _native.FileWriter.create(target, source.type, file_settings, overwrite=overwrite)
@@ -268,13 +273,14 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                             "bloom_filter": bloom_filter})
     opened = _native.open_table(target)
+    info = opened.info()
     keeping.keep_index(opened, settings)
-    metadata = keeping.kept(opened.info()["metadata"])
+    metadata: Mapping[str, str] = keeping.kept(info["metadata"])
     with Data(data, opened.fields, opened) as source:
-        if not opened.info()["num_parts"]:
+        if not info["num_parts"]:
             metadata = metadata or source.metadata
         elif not replacing:
-            metadata = keeping.of_further_part(metadata)
+            metadata = keeping.of_further_part(metadata, info["oldest_reader"])
         with_metadata(settings, opened.columns[0]["name"], metadata)
         if evolve:
             with tempfile.TemporaryDirectory() as folder:
@@ -282,7 +288,8 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
                 _finish(_native.TableWriter.create_rows(rows, source.type), source.stream)
                 _native.append_table(target, rows, settings)
             added = [name for name in source.fields or () if name not in opened.fields]
-            keeping.change(target, lambda now: keeping.extended(now, source.metadata, added))
+            if added:
+                keeping.change(target, lambda now: keeping.extended(now, source.metadata, added))
             return
         try:
             _finish(_native.TableWriter.replace(target, names_of(replacing), settings) if replacing else

@@ -20,7 +20,7 @@ namespace cfile_python {
 
 namespace nb = nanobind;
 
-// A str. Bytes that are not UTF-8 become \xff, or what os.fsdecode makes of them.
+// A str. TextOf makes \xff of a byte that is not UTF-8; PathOf makes what os.fsdecode makes of it.
 nb::object TextOf(std::string_view text);
 nb::object PathOf(std::string_view path);
 

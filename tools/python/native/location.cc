@@ -156,11 +156,11 @@ Location::Location(std::string path) : text_(std::move(path)) {}
 
 namespace {
 
-// What os.fsencode returns for a str.
+// What os.fsencode returns for a str. ValueError: there is a zero byte in it.
 std::string BytesOf(nb::handle path) {
-  const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
-  if (!bytes.is_valid()) throw nb::python_error();
-  return PyBytes_AsString(bytes.ptr());
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(path.ptr(), &bytes) == 0) throw nb::python_error();
+  return PyBytes_AsString(nb::steal(bytes).ptr());
 }
 
 }  // namespace

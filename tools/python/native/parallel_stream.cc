@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -29,23 +30,32 @@ class ParallelStream {
         rows_(ranges_.size()) {}
 
   absl::Status Begin() {
-    const absl::Status status = open_(ranges_[0], &cancelled_, &typed_.value);
+    const absl::Status status = open_(ranges_[0], &typed_.value);
     if (!status.ok()) return status;
-    for (size_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { Work(); });
+    for (size_t i = 0; i < std::min(options_.threads, ranges_.size()); ++i)
+      threads_.emplace_back([this] { Work(); });
     return status;
   }
 
   ~ParallelStream() {
-    cancelled_ = true;
     {
       const std::lock_guard lock(mutex_);
+      cancelled_ = true;
       changed_.notify_all();
     }
-    // A thread may wait for the interpreter lock, to run handlers.
-    const bool locked = PyGILState_Check() != 0;
-    PyThreadState* const state = locked ? PyEval_SaveThread() : nullptr;
-    for (std::thread& thread : threads_) thread.join();
-    if (locked) PyEval_RestoreThread(state);
+    const auto join = [this] {
+      for (std::thread& thread : threads_) thread.join();
+    };
+    if (!nb::is_alive()) {
+      join();
+      return;
+    }
+    // A thread may wait for the interpreter lock, to run handlers. This one may have it or not.
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyThreadState* const thread = PyEval_SaveThread();
+    join();
+    PyEval_RestoreThread(thread);
+    PyGILState_Release(state);
   }
 
   int GetSchema(ArrowSchema* out) {
@@ -55,6 +65,10 @@ class ParallelStream {
   }
 
   int GetNext(ArrowArray* out) {
+    if (!is_own()) {
+      text_ = "the stream belongs to another process";
+      return EINVAL;
+    }
     std::unique_lock lock(mutex_);
     while (current_ < ranges_.size()) {
       Range& range = rows_[current_];
@@ -133,8 +147,8 @@ class ParallelStream {
   void Read(size_t number, int& error, std::string& text) {
     Released<ArrowArrayStream> opened;
     ArrowArrayStream& stream = opened.value;
-    if (const absl::Status status = open_(ranges_[number], &cancelled_, &stream); !status.ok()) {
-      error = EIO;
+    if (const absl::Status status = open_(ranges_[number], &stream); !status.ok()) {
+      error = ErrnoOf(status.code());
       text = std::string(status.message());
       return;
     }
@@ -162,8 +176,8 @@ class ParallelStream {
   const pid_t process_ = getpid();
   Released<ArrowArrayStream> typed_;  // only its type is read
   std::string text_;                  // of the last error
-  std::atomic<bool> cancelled_ = false;
-  std::mutex mutex_;  // of the members below
+  std::mutex mutex_;                  // of the members below
+  bool cancelled_ = false;
   std::condition_variable changed_;
   std::vector<Range> rows_;  // one for each range
   size_t next_ = 0;          // the next range that a thread reads

@@ -1,7 +1,6 @@
 // A stream whose ranges of rows several threads read.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,10 +12,9 @@
 
 namespace cfile_python {
 
-// Opens the stream of a range. Called in any thread. If `cancelled` is set, the stream soon ends.
+// Opens the stream of a range. Called in any thread.
 using OpenRange =
-    std::function<absl::Status(const cfile::OrdinalRange& range, const std::atomic<bool>* cancelled,
-                               ArrowArrayStream* stream)>;
+    std::function<absl::Status(const cfile::OrdinalRange& range, ArrowArrayStream* stream)>;
 
 struct ParallelOptions {
   size_t threads = 2;

@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<cfile::OrdinalRange>> ParallelRanges(const Opened& op
     if (by_file && table.num_parts() > 1) return none;
     return table.SplitScan(scan, ranges);
   }
-  return rows == opened.num_rows() ? opened.file().Split(ranges) : none;
+  return rows == opened.num_rows() && !scan.columns ? opened.file().Split(ranges) : none;
 }
 
 ExportedStream Stream(const Opened& opened, TableScanOptions scan,
@@ -77,11 +77,10 @@ ExportedStream Stream(const Opened& opened, TableScanOptions scan,
   auto ranges = WithoutLock([&] { return ParallelRanges(opened, scan, options, max_batches); });
   if (ranges.size() > 1) {
     const auto open = [held = opened.Held(), scan, options](
-                          const cfile::OrdinalRange& range, const std::atomic<bool>* cancelled,
+                          const cfile::OrdinalRange& range,
                           ArrowArrayStream* stream) -> absl::Status {
       TableScanOptions part = scan;
       part.range = range;
-      part.cancelled = cancelled;
       if (const auto* const table = std::get_if<cfile::TableReader>(&*held))
         return ExportArrowStream(*table, part, options, stream);
       return ExportArrowStream(std::get<cfile::Reader>(*held), range, options, stream);

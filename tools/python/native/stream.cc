@@ -16,31 +16,27 @@ constexpr char kStreamName[] = "arrow_array_stream";
 constexpr char kSchemaName[] = "arrow_schema";
 
 // The library says which codes become which numbers of errno (cfile/arrow.h).
+constexpr std::pair<int, absl::StatusCode> kCodes[] = {
+    {EINVAL, absl::StatusCode::kInvalidArgument},
+    {EINVAL, absl::StatusCode::kFailedPrecondition},
+    {ENOENT, absl::StatusCode::kNotFound},
+    {EEXIST, absl::StatusCode::kAlreadyExists},
+    {EACCES, absl::StatusCode::kPermissionDenied},
+    {EACCES, absl::StatusCode::kUnauthenticated},
+    {ERANGE, absl::StatusCode::kOutOfRange},
+    {ENOSYS, absl::StatusCode::kUnimplemented},
+    {ECANCELED, absl::StatusCode::kCancelled},
+    {ETIMEDOUT, absl::StatusCode::kDeadlineExceeded},
+    {ENOMEM, absl::StatusCode::kResourceExhausted},
+    {EAGAIN, absl::StatusCode::kAborted},
+    {EAGAIN, absl::StatusCode::kUnavailable},
+};
+
 absl::StatusCode CodeOf(int error) {
-  switch (error) {
-    case EINVAL:
-      return absl::StatusCode::kInvalidArgument;
-    case ENOENT:
-      return absl::StatusCode::kNotFound;
-    case EEXIST:
-      return absl::StatusCode::kAlreadyExists;
-    case EACCES:
-      return absl::StatusCode::kPermissionDenied;
-    case ERANGE:
-      return absl::StatusCode::kOutOfRange;
-    case ENOSYS:
-      return absl::StatusCode::kUnimplemented;
-    case ECANCELED:
-      return absl::StatusCode::kCancelled;
-    case ETIMEDOUT:
-      return absl::StatusCode::kDeadlineExceeded;
-    case ENOMEM:
-      return absl::StatusCode::kResourceExhausted;
-    case EAGAIN:
-      return absl::StatusCode::kAborted;
-    default:
-      return absl::StatusCode::kDataLoss;
+  for (const auto& [number, code] : kCodes) {
+    if (number == error) return code;
   }
+  return absl::StatusCode::kDataLoss;
 }
 
 // Releases the interpreter lock if this thread holds it. (Some consumers hold it, others do not.)
@@ -169,6 +165,13 @@ std::unique_ptr<Released<Struct>> Taken(nb::handle object, const char* method, c
 }
 
 }  // namespace
+
+int ErrnoOf(absl::StatusCode code) {
+  for (const auto& [number, of_number] : kCodes) {
+    if (of_number == code) return number;
+  }
+  return EIO;
+}
 
 class ExportedStream::State : public CheckedStream {
  public:

@@ -24,6 +24,9 @@ struct Released {
   }
 };
 
+// The number of errno that a stream returns for an error.
+int ErrnoOf(absl::StatusCode code);
+
 // A stream that leaves the library (Stream of cfile/_native.pyi). While a consumer reads it, the
 // interpreter lock is released, and before each batch the handlers of signals run.
 class ExportedStream {

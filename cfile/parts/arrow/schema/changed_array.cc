@@ -60,9 +60,18 @@ bool IsValid(const ArrowArray& array, size_t slot) {
   return bits == nullptr || BitAt(bits, static_cast<int64_t>(slot));
 }
 
-absl::Status CheckNumbers(const ArrowArray& lists, const std::string& path) {
-  if (lists.n_children == 1 && lists.children[0] != nullptr && lists.children[0]->n_buffers == 2)
+// Checks the array of the elements of lists. `slots`: how many lists it must have, each of `width`
+// elements.
+absl::Status CheckNumbers(const ArrowArray& lists, size_t slots, size_t width,
+                          const std::string& path) {
+  const bool has_child = lists.n_children == 1 && lists.children[0] != nullptr;
+  const ArrowArray elements = has_child ? *lists.children[0] : ArrowArray{};
+  if (elements.n_buffers == 2 && elements.offset >= 0 && elements.length >= 0 &&
+      elements.offset <= INT64_MAX - elements.length &&
+      slots <= static_cast<size_t>(elements.length) / width &&
+      (elements.length == 0 || elements.buffers[1] != nullptr)) {
     return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(StrCat("Arrow field ", path, ": the lists have no numbers"));
 }
 
@@ -71,9 +80,9 @@ absl::Status CheckNumbers(const ArrowArray& lists, const std::string& path) {
 // kMaxNullListBytes.
 absl::StatusOr<HeldArray> ElementsOf(const ArrowArray& lists, const FieldChange& change,
                                      const std::string& path) {
-  CFILE_RETURN_IF_ERROR(CheckNumbers(lists, path));
-  const ArrowArray& elements = *lists.children[0];
   const size_t width = ListWidth(change.lists), list_bytes = ListBytes(change.lists);
+  CFILE_RETURN_IF_ERROR(CheckNumbers(lists, 0, width, path));  // the offsets say how many
+  const ArrowArray& elements = *lists.children[0];
   const auto first = static_cast<size_t>(lists.offset);
   const auto count = static_cast<size_t>(lists.offset + lists.length);
   const auto offset = [&](size_t i) -> int64_t {
@@ -126,6 +135,7 @@ absl::StatusOr<HeldArray> ElementsOf(const ArrowArray& lists, const FieldChange&
 }
 
 // Adds the bytes of lists of a fixed length. `owner` keeps their elements in memory.
+// Precondition: `elements` has all elements (CheckNumbers).
 absl::Status AddBytes(const ArrowArray& lists, const ArrowArray& elements,
                       const FieldChange& change, const std::string& path,
                       std::shared_ptr<const void> owner, ArrayParts& parts) {
@@ -133,8 +143,6 @@ absl::Status AddBytes(const ArrowArray& lists, const ArrowArray& elements,
   const auto first = static_cast<size_t>(lists.offset);
   const auto count = static_cast<size_t>(lists.offset + lists.length);
   const auto begin = static_cast<size_t>(elements.offset);
-  if (lists.length > 0 && elements.buffers[1] == nullptr)
-    return absl::InvalidArgumentError(StrCat("Arrow field ", path, ": the lists have no numbers"));
   for (size_t i = first; i < count && elements.buffers[0] != nullptr; ++i) {
     for (size_t k = 0; k < width && IsValid(lists, i); ++k) {
       if (IsValid(elements, begin + i * width + k)) continue;
@@ -178,7 +186,7 @@ absl::Status ReplaceArray(const FieldChange& change, const std::string& path, Ar
   const Change own = change.own;
   const bool has_nulls = own == Change::kNullToString || own == Change::kToNull;
   const int64_t buffers = own == Change::kFixedListsToBytes ? 1 : 2;
-  if (from.length < 0 || from.offset < 0 ||
+  if (from.length < 0 || from.offset < 0 || from.offset > INT64_MAX - from.length ||
       (!has_nulls && (from.n_buffers != buffers ||
                       (buffers > 1 && from.length > 0 && from.buffers[1] == nullptr)))) {
     return absl::InvalidArgumentError(StrCat("Arrow field ", path, ": the array has no values"));
@@ -207,7 +215,8 @@ absl::Status ReplaceArray(const FieldChange& change, const std::string& path, Ar
     }
   }
   if (own == Change::kFixedListsToBytes) {
-    CFILE_RETURN_IF_ERROR(CheckNumbers(from, path));
+    const size_t needed = from.length == 0 ? 0 : slots;
+    CFILE_RETURN_IF_ERROR(CheckNumbers(from, needed, ListWidth(change.lists), path));
     CFILE_RETURN_IF_ERROR(AddBytes(from, *from.children[0], change, path, old, parts));
   }
   if (own == Change::kBytesToFixedLists) {

@@ -138,9 +138,16 @@ const ArrowField* SameChild(const ArrowField& field, size_t i, const ArrowField*
   return children.size() == field.children.size() ? &children[i] : nullptr;
 }
 
+// The field that has the values of runs; another field as it is.
+const ArrowField& WithoutRuns(const ArrowField& field) {
+  return field.format == "+r" && field.children.size() == 2 ? field.children[1] : field;
+}
+
 // Checks durations and float16 of rows for a table that exists.
-absl::Status CheckSame(const ArrowField& field, const ArrowField* described,
+absl::Status CheckSame(const ArrowField& of_rows, const ArrowField* described,
                        const std::string& path) {
+  const ArrowField& field = WithoutRuns(of_rows);
+  if (described != nullptr) described = &WithoutRuns(*described);
   const auto other = [](const ArrowField* of) {
     const std::string_view format = of == nullptr ? "" : std::string_view(ValuesOf(*of).format);
     return format == "n" || StoredFormat(format).empty() ? "" : format;
@@ -282,6 +289,11 @@ absl::Status StoreLists(const ArrowField* same, bool as_bytes, ArrowField& colum
                                              ": the column has lists of ", kept_width,
                                              " elements, found lists of ", width));
   }
+  if (width > 0 && kept_width > 0 && as_bytes &&
+      column.children[0].format != same->children[0].format) {
+    return absl::InvalidArgumentError(
+        StrCat("Arrow field ", column.name, ": the column has lists of numbers of another type"));
+  }
   if (!(width > 0 && as_bytes) && !is_list) return absl::OkStatus();
   change.lists = width > 0 ? column : *same;
   change.large_lists = column.format == "+L";
@@ -293,12 +305,26 @@ absl::Status StoreLists(const ArrowField* same, bool as_bytes, ArrowField& colum
   return absl::OkStatus();
 }
 
+// Adds the metadata of a described field to `field`. `is_storage`: its extension type, too.
+void AddMetadata(const ArrowField& described, bool is_storage, ArrowField& field) {
+  for (const auto& pair : described.metadata) {
+    if (!pair.first.starts_with("cfile.") &&
+        (is_storage || !pair.first.starts_with(kExtensionPrefix))) {
+      field.metadata.push_back(pair);
+    }
+  }
+}
+
 using IsNull = absl::FunctionRef<bool(const std::string& column)>;
 
 // Gives a field its described type. Returns what changes in its arrays. `path`: the name of the
 // column if the field has no children. `top`: true if the field is not a child of another field.
 FieldChange Restore(const ArrowField& described, const std::string& path, IsNull is_null,
                     ArrowField& field, bool top = true) {
+  if (const ArrowField& runs = WithoutRuns(described); &runs != &described) {
+    AddMetadata(described, false, field);
+    return Restore(runs, path, is_null, field, top);
+  }
   const ArrowField& values = ValuesOf(described);
   FieldChange change;
   const std::string_view format = values.format;
@@ -327,12 +353,7 @@ FieldChange Restore(const ArrowField& described, const std::string& path, IsNull
                          .name = described.children[0].name,
                          .flags = described.children[0].flags}};
   }
-  for (const auto& pair : described.metadata) {
-    if (!pair.first.starts_with("cfile.") &&
-        (is_storage || !pair.first.starts_with(kExtensionPrefix))) {
-      field.metadata.push_back(pair);
-    }
-  }
+  AddMetadata(described, is_storage, field);
   const bool is_list = field.format == "+l" || field.format.starts_with("+w:");
   for (size_t i = 0; i < field.children.size(); ++i) {
     const ArrowField* const child = SameChild(field, i, &described);
