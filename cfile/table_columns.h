@@ -91,7 +91,7 @@ CFILE_EXPORT absl::Status ReorderColumns(const TableLocation& table,
 // Changes the metadata of a table (TableReader::metadata). `change` may be called several times.
 // Reads the file of the first column. From then on the metadata are in table.cft. So they also
 // stay if the first part is dropped, and earlier versions of this library refuse the table.
-// Does nothing if `change` does not change the pairs.
+// If `change` leaves the pairs as they are, they are only put into table.cft.
 // Errors: those of `change`. kInvalidArgument: a key begins with "cfile.", or the last pair would
 // be removed. kFailedPrecondition: the oldest reader of the table does not know such metadata.
 CFILE_EXPORT absl::Status ChangeMetadata(
