@@ -371,6 +371,14 @@ Json RecordOf(const RecordSchema& schema, size_t number, const Json& value) {
   return record;
 }
 
+// A consumer may have put arrays of its own in the places of children.
+static void ReleaseChildren(BuiltArray& array) {
+  for (const auto& child : array.children) {
+    ReleaseChildren(*child);
+    if (child->c.release != nullptr) child->c.release(&child->c);
+  }
+}
+
 ArrowArrayStream* BuiltStream::Open() {
   ++given;
   stream_ = {.get_schema = GetSchema,
@@ -411,7 +419,9 @@ int BuiltStream::GetNext(ArrowArrayStream* stream, ArrowArray* out) {
   ++self->given;
   out->private_data = self;
   out->release = [](ArrowArray* array) {
-    ++static_cast<BuiltStream*>(array->private_data)->released;
+    auto* const owner = static_cast<BuiltStream*>(array->private_data);
+    ++owner->released;
+    for (const auto& built : owner->arrays) ReleaseChildren(*built);
     array->release = nullptr;
   };
   return 0;

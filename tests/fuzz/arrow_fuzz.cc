@@ -3,18 +3,17 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "absl/strings/escaping.h"
 #include "cfile/arrow.h"
 #include "cfile/arrow_import.h"
 #include "cfile/arrow_ipc.h"
 #include "cfile/parts/arrow/schema/ipc_schema_writer.h"
-#include "cfile/records.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
+#include "tests/cfile/arrow_building.h"
 #include "tests/fuzz/target.h"
-#include "tools/records/json_lines.h"
-#include "tools/records/json_parser.h"
 
 namespace cfile::fuzz {
 namespace {
@@ -53,21 +52,36 @@ std::vector<Bytes> Seeds() {
 }
 
 TableReader RecordTable() {
-  const auto schema = RecordSchema::Parse(R"(message m { optional int64 n; optional float x;
-    optional binary s (STRING); optional fixed_len_byte_array(2) b;
-    optional group l (LIST) { repeated group list { optional int32 element; } }
-    optional group g { optional int64 d; optional float h; }
-    optional group m (MAP) { repeated group key_value { required binary key (STRING);
-      optional int64 value; } } })");
+  const Shape entries{.format = "+s",
+                      .name = "entries",
+                      .nullable = false,
+                      .children = {{.format = "u", .name = "key", .nullable = false},
+                                   {.format = "l", .name = "value"}}};
+  const Shape shape{
+      .format = "+s",
+      .nullable = false,
+      .children = {{.format = "l", .name = "n"},
+                   {.format = "f", .name = "x"},
+                   {.format = "u", .name = "s"},
+                   {.format = "w:2", .name = "b"},
+                   {.format = "+l", .name = "l", .children = {{.format = "i", .name = "element"}}},
+                   {.format = "+s",
+                    .name = "g",
+                    .children = {{.format = "l", .name = "d"}, {.format = "f", .name = "h"}}},
+                   {.format = "+m", .name = "m", .children = {entries}}}};
+  const std::vector<Json> rows = Json::parse(R"([
+    {"n": 1, "x": 0.5, "s": null, "b": null, "l": [1, 2], "g": {"d": 1, "h": 1.5},
+     "m": [{"key": "a", "value": 1}]},
+    {"n": null, "x": null, "s": null, "b": null, "l": [null, 2], "g": {"d": null, "h": null},
+     "m": null},
+    {"n": -1, "x": 1e30, "s": null, "b": null, "l": null, "g": null, "m": []}])");
+  std::mt19937_64 random(1);
+  BuiltStream built;
+  built.schema = BuildSchema(shape);
+  built.arrays.push_back(BuildArray(shape, rows, random, {.slices = false}));
   const auto storage = NewMemoryStorage();
-  auto writer = RecordWriter::Create(storage, *schema).value();
-  tools::JsonParser parser(*schema);
-  for (std::string line : {R"({"n":1,"x":0.5,"l":[1,2],"g":{"d":1,"h":1.5},"m":{"a":1}})",
-                           R"({"l":[null,2],"g":{}})", R"({"n":-1,"x":1e30,"m":{}})", R"({})"}) {
-    const size_t size = line.size();
-    line.resize(size + tools::kJsonPadding);
-    Expect(parser.Tell(std::string_view(line).substr(0, size), writer).ok());
-  }
+  auto writer = TableWriter::Create(storage, ImportArrowSchema(built.schema->c).value()).value();
+  Expect(AppendArrow(writer, built.Open()).ok());
   Expect(writer.Finish().ok());
   return TableReader::Open(storage).value();
 }
