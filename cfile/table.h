@@ -55,7 +55,9 @@ class CFILE_EXPORT TableWriter {
  public:
   // Begins a new table. `table`: a storage without files, or the path of a local directory, which
   // must not exist or must be empty. (A symbolic link to an empty directory is allowed.)
-  // `options`: none, one for all columns, or one per column. WriterOptions::nullable is ignored:
+  // `options`: none, one for all columns, or one per column. In a table with key columns, one more
+  // may follow, whose bloom_filter_bits_per_value and max_bloom_filter_bytes are for the key index
+  // (TableLookup uses the filter). Its other options are fixed. WriterOptions::nullable is ignored:
   // the schema says which columns are nullable. kAlreadyExists: the place is not empty, for
   // example because of what a killed writer of a new table left (CollectGarbage removes it).
   // kInvalidArgument: the schema is not valid, or `options` has a wrong number of entries. Other
@@ -166,6 +168,7 @@ class CFILE_EXPORT TableWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+class TableLookup;        // cfile/table_lookup.h
 class TableScan;          // cfile/table_scan.h
 struct TableScanOptions;  // cfile/table_scan.h
 template <typename T>
@@ -286,6 +289,13 @@ class CFILE_EXPORT TableReader {
   template <typename T>
   absl::StatusOr<KeyCursor<T>> NewKeyCursor(size_t column) const;
 
+  // Returns an object that finds the newest row of a key and reads `columns` of it. To call it,
+  // include cfile/table_lookup.h. The keys are those of the key index; without key columns, those
+  // of the first column that has a value index in each part. Reads the descriptions of all parts,
+  // but opens no files of columns. Precondition: the columns exist. kInvalidArgument: a column has
+  // levels. kFailedPrecondition: the table has no such keys.
+  absl::StatusOr<TableLookup> NewLookup(std::span<const size_t> columns) const;
+
   // Returns a cursor over all parts of a column with or without levels, at record 0. It reads the
   // parts as if they were one file; a batch holds records of one part only.
   // Precondition: column < schema().columns.size(). Errors as Reader::NewLevelCursor.
@@ -319,6 +329,7 @@ class CFILE_EXPORT TableReader {
   friend class internal::KeyMerge;
   friend class internal::TableLevels;
   friend class internal::TableValues;
+  friend class TableLookup;
   friend class TableWriter;
   class CFILE_HIDDEN Impl;
   explicit TableReader(std::shared_ptr<const Impl> impl);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/core/write/any_writer.h"
 #include "encodings/core/status.h"
@@ -76,6 +77,17 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
   auto writer = NewWriter(*std::move(sink), column, options);
   if (!writer.ok()) return error(writer.status());
   return std::make_unique<ColumnWriter>(*std::move(writer), std::move(file_name));
+}
+
+WriterOptions OptionsOfFile(std::span<const WriterOptions> options, size_t i, size_t num_columns) {
+  const size_t entry = options.size() == 1 ? 0 : i;
+  const WriterOptions chosen = entry < options.size() ? options[entry] : WriterOptions{};
+  if (i < num_columns) return chosen;
+  WriterOptions keys =
+      CompoundKeyOptions(options.empty() ? OldestReader::kDefault : options[0].oldest_reader);
+  if (chosen.statistics) keys.bloom_filter_bits_per_value = chosen.bloom_filter_bits_per_value;
+  keys.max_bloom_filter_bytes = chosen.max_bloom_filter_bytes;
+  return keys;
 }
 
 OldestReader OldestReaderOfNewTable(std::span<const WriterOptions> options) {

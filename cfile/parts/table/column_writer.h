@@ -72,6 +72,10 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
     Storage& storage, const std::string& folder, std::string file_name, const ColumnSchema& column,
     WriterOptions options, OldestReader oldest_reader);
 
+// Returns the options of file i of a part, whose last file may be the key index. `options`: as for
+// TableWriter::Create.
+WriterOptions OptionsOfFile(std::span<const WriterOptions> options, size_t i, size_t num_columns);
+
 // Returns the newest reader that the options of the columns of a new table name.
 OldestReader OldestReaderOfNewTable(std::span<const WriterOptions> options);
 

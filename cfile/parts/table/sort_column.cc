@@ -1,6 +1,7 @@
 #include "cfile/parts/table/sort_column.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "cfile/core/format/metadata_keys.h"
 #include "encodings/core/status.h"
@@ -27,6 +28,30 @@ absl::StatusOr<std::optional<size_t>> SortColumn(const TableReader& table,
   return std::nullopt;
 }
 
+// Returns the options of the key index of a part that replaces the `chosen` parts. The key index
+// gets a Bloom filter if that of the `first` one has a filter, and if readers can load the new one.
+static absl::StatusOr<WriterOptions> OptionsOfNewKeys(const TableReader& table,
+                                                      const std::vector<bool>& chosen,
+                                                      size_t first) {
+  constexpr double kMaxBits = 20;  // the filter of a few keys has more bits than it was asked for
+  WriterOptions options;
+  CFILE_ASSIGN_OR_RETURN(const Reader keys, table.OpenColumn(first, *table.schema().key_index()));
+  if (!keys.info().bloom_filter) return options;
+  uint64_t num_rows = 0;
+  for (size_t part = 0; part < chosen.size(); ++part) {
+    if (!chosen[part]) continue;
+    CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
+    num_rows += info.num_rows;
+  }
+  const double bits = std::min(std::ceil(keys.info().bloom_filter->bits_per_value()), kMaxBits);
+  const double size_bytes = bits * static_cast<double>(num_rows) / 8;
+  if (size_bytes > static_cast<double>(ReaderOptions().max_bloom_filter_bytes)) return options;
+  options.bloom_filter_bits_per_value = static_cast<uint32_t>(bits);
+  options.max_bloom_filter_bytes =
+      std::max(options.max_bloom_filter_bytes, static_cast<size_t>(8 * size_bytes));
+  return options;
+}
+
 absl::StatusOr<std::vector<WriterOptions>> OptionsOfNewPart(
     const TableReader& table, const std::vector<bool>& chosen, std::optional<size_t> sort_column,
     std::span<const WriterOptions> options) {
@@ -36,9 +61,12 @@ absl::StatusOr<std::vector<WriterOptions>> OptionsOfNewPart(
   if (each.size() == 1) each.resize(num_columns, each[0]);
   const auto found = std::find(chosen.begin(), chosen.end(), true);
   const auto first = static_cast<size_t>(found - chosen.begin());
-  for (size_t column = 0; column < each.size(); ++column) {
+  if (sort_column == num_columns && each.size() == num_columns) {
+    CFILE_ASSIGN_OR_RETURN(each.emplace_back(), OptionsOfNewKeys(table, chosen, first));
+  }
+  for (size_t column = 0; column < std::min(each.size(), num_columns); ++column) {
     each[column].value_index = column == sort_column;
-    if (!each[column].metadata.empty() || column >= num_columns) continue;
+    if (!each[column].metadata.empty()) continue;
     CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(first, column));
     for (const auto& pair : file.info().header_metadata) {
       if (!pair.first.starts_with(kReservedKeyPrefix)) each[column].metadata.push_back(pair);

@@ -255,10 +255,12 @@ class TableWriter::Impl {
     CFILE_RETURN_IF_ERROR(internal::CheckOldestReader(schema(), new_.identities, new_.oldest_reader,
                                                       internal::TableFilePath(name())));
     const size_t num_columns = schema().columns.size();
-    if (options.size() > 1 && options.size() != num_columns) {
+    if (options.size() > 1 && options.size() != num_columns &&
+        options.size() != internal::StoredColumns(schema()).size()) {
       return absl::InvalidArgumentError(
           absl::StrCat(name(), ": expected no options, one for all columns or one for each of the ",
-                       num_columns, " columns, found ", options.size()));
+                       num_columns, " columns", schema().key_index() ? " and the key index" : "",
+                       ", found ", options.size()));
     }
     options_.assign(options.begin(), options.end());
     CFILE_ASSIGN_OR_RETURN(part_.directory, internal::NewPartName());
@@ -268,14 +270,9 @@ class TableWriter::Impl {
         return pair.first == internal::kArrowSchema;
       });
     }
-    const OldestReader oldest_reader =
-        options.empty() ? OldestReader::kDefault : options[0].oldest_reader;
     stored_ = internal::StoredColumns(schema());
     for (size_t i = 0; i < stored_.size(); ++i) {
-      const WriterOptions& column_options = i == num_columns  ? CompoundKeyOptions(oldest_reader)
-                                            : options.empty() ? WriterOptions{}
-                                            : options.size() == 1 ? options[0]
-                                                                  : options[i];
+      const WriterOptions column_options = internal::OptionsOfFile(options, i, num_columns);
       CFILE_ASSIGN_OR_RETURN(
           columns_.emplace_back(),
           internal::NewColumnWriter(*storage_, part_.directory,

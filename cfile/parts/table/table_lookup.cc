@@ -1,0 +1,306 @@
+#include "cfile/table_lookup.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
+#include "cfile/core/format/key_codec.h"
+#include "cfile/core/read/reader_access.h"
+#include "cfile/core/read/value_cursor.h"
+#include "cfile/parts/table/key_search.h"
+#include "cfile/parts/table/open_table.h"
+#include "cfile/parts/table/sort_column.h"
+#include "encodings/core/assert.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+
+using encodings::ValueAt;
+using internal::AnyBatch;
+using internal::KeyRef;
+using internal::ManifestPart;
+using internal::ValueCursor;
+
+class TableLookup::Impl {
+ public:
+  Impl(std::shared_ptr<const TableReader::Impl> table, size_t key_column,
+       std::vector<size_t> columns)
+      : table_(std::move(table)),
+        key_column_(key_column),
+        type_(table_->columns()[key_column].type.physical()),
+        lane_(encodings::LaneOf(type_)),
+        less_(internal::KeyLessOf(type_)),
+        columns_(std::move(columns)),
+        values_(columns_.size()) {
+    for (const size_t column : columns_) schemas_.push_back(&table_->columns()[column]);
+    if (key_column_ != table_->schema().key_index()) return;
+    key_types_ = table_->schema().key_types();
+    has_zeros_ = std::any_of(key_types_.begin(), key_types_.end(), [](const KeyColumn& column) {
+      return internal::IsFloatType(column.type.physical());
+    });
+  }
+
+  // Call first. Reads the bounds of the parts.
+  absl::Status Begin() {
+    return table_->manifest().ForEachPart([&](const ManifestPart& part) -> absl::StatusOr<bool> {
+      if (part.part->num_rows == 0) return true;
+      const internal::TablePartColumn& keys = part.part->columns[key_column_];
+      if (!keys.min_key || !keys.max_key) {
+        return absl::FailedPreconditionError(absl::StrCat(
+            table_->name(), ": keys of column ", table_->columns()[key_column_].name,
+            " cannot be looked up: part ", part.part->directory, " has no value index of it"));
+      }
+      parts_.push_back({.place = part, .least = &*keys.min_key, .greatest = &*keys.max_key});
+      return true;
+    });
+  }
+
+  absl::Status CheckHolds(internal::HoldsFunction* holds) const {
+    return table_->CheckHoldsType(key_column_, holds);
+  }
+
+  absl::StatusOr<bool> Contains(const void* key) {
+    CFILE_ASSIGN_OR_RETURN(const Place place, Find(key));
+    return place.part != nullptr;
+  }
+
+  absl::StatusOr<FoundRow> Get(const void* key) {
+    CFILE_ASSIGN_OR_RETURN(const Place place, Find(key));
+    if (place.part == nullptr) return FoundRow();
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      CFILE_ASSIGN_OR_RETURN(values_[i], place.part->columns[i]->Get(place.row));
+    }
+    return FoundRow(place.ordinal(), values_.data(), schemas_);
+  }
+
+  absl::Status GetMany(encodings::ValueSpan keys, const Visit& visit) {
+    const auto key = [&](size_t i) { return ValueAt(keys.data, lane_, i); };
+    for (size_t i = 0; i < keys.count; ++i) CFILE_RETURN_IF_ERROR(CheckKey(key(i)));
+    std::vector<size_t> order(keys.count);
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return less_(key(a), key(b)); });
+    for (const size_t i : order) {
+      CFILE_ASSIGN_OR_RETURN(const FoundRow row, Get(key(i)));
+      visit(i, row);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr size_t kMaxOpenParts = 64;
+
+  struct OpenPart {
+    std::unique_ptr<ValueCursor> keys;
+    std::shared_ptr<const FileStatistics> filter;  // null: there is no Bloom filter
+    std::vector<std::unique_ptr<ValueCursor>> columns;
+  };
+  struct Part {
+    ManifestPart place;
+    const std::string* least;  // in `place`, in memcmp form
+    const std::string* greatest;
+    std::unique_ptr<OpenPart> open = nullptr;
+    uint64_t last_use = 0;
+  };
+  // A row of a part. No part: no row.
+  struct Place {
+    OpenPart* part = nullptr;
+    uint64_t first_ordinal = 0;
+    uint64_t row = 0;
+    uint64_t ordinal() const { return first_ordinal + row; }
+  };
+
+  absl::Status CheckKey(const void* key) const {
+    return internal::CheckKey(table_->name(), {key, type_});
+  }
+
+  absl::StatusOr<Place> Find(const void* key) {
+    CFILE_RETURN_IF_ERROR(CheckKey(key));
+    if (!has_zeros_) return FindOne(key);
+    // A compound key with zeros is stored in several forms.
+    CFILE_RETURN_IF_ERROR(SetEqualKeys(*static_cast<const std::string_view*>(key)));
+    Place newest;
+    for (const CompoundKey& equal : equal_keys_) {
+      const std::string_view bytes = equal.bytes();
+      CFILE_ASSIGN_OR_RETURN(const Place place, FindOne(&bytes));
+      if (place.part == nullptr) continue;
+      if (newest.part == nullptr || place.ordinal() > newest.ordinal()) newest = place;
+    }
+    return newest;
+  }
+
+  absl::StatusOr<Place> FindOne(const void* key) {
+    first_.clear();
+    last_.clear();
+    AppendKey(KeyRef{internal::FirstEqualKey({key, type_}), type_}, first_);
+    AppendKey(KeyRef{internal::LastEqualKey({key, type_}), type_}, last_);
+    for (size_t i = parts_.size(); i-- > 0;) {
+      Part& part = parts_[i];
+      if (*part.greatest < first_ || *part.least > last_) continue;
+      CFILE_RETURN_IF_ERROR(Open(part));
+      if (!MightContain(*part.open, key)) continue;
+      ValueCursor& keys = *part.open->keys;
+      CFILE_ASSIGN_OR_RETURN(const KeyPosition position, keys.SeekToKey(key));
+      if (!position.exact) continue;
+      CFILE_ASSIGN_OR_RETURN(const uint64_t row, LastEqualRow(keys, position.ordinal, key));
+      return Place{part.open.get(), part.place.first_ordinal, row};
+    }
+    return Place{};
+  }
+
+  // Returns the last row with this key. Precondition: the cursor is at `row`, the first one.
+  absl::StatusOr<uint64_t> LastEqualRow(ValueCursor& keys, uint64_t row, const void* key) const {
+    const void* const last = internal::LastEqualKey({key, type_});
+    for (size_t count = 2;; count = std::min(2 * count, kMaxBatchRows)) {
+      CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, keys.Next(count));
+      if (batch.empty()) return row;
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if (less_(last, ValueAt(batch.values, lane_, i))) return row;
+        row = batch.first_ordinal + i;
+      }
+    }
+  }
+
+  bool MightContain(const OpenPart& part, const void* key) const {
+    if (part.filter == nullptr) return true;
+    return VisitType(type_, [&]<typename T>(std::type_identity<T>) {
+      // For the filter, -0 and 0 are different values.
+      const auto passes = [&](const void* equal) {
+        return part.filter->MightContain(*static_cast<const T*>(equal));
+      };
+      const void* const first = internal::FirstEqualKey({key, type_});
+      const void* const last = internal::LastEqualKey({key, type_});
+      return passes(first) || (last != first && passes(last));
+    });
+  }
+
+  absl::Status Open(Part& part) {
+    part.last_use = ++uses_;
+    if (part.open != nullptr) return absl::OkStatus();
+    if (num_open_ >= kMaxOpenParts) {
+      Part* oldest = nullptr;
+      for (Part& other : parts_) {
+        if (other.open != nullptr && (oldest == nullptr || other.last_use < oldest->last_use))
+          oldest = &other;
+      }
+      oldest->open.reset();
+      --num_open_;
+    }
+    auto open = std::make_unique<OpenPart>();
+    CFILE_ASSIGN_OR_RETURN(const Reader keys, table_->OpenColumn(part.place, key_column_));
+    const auto& key_file = internal::ReaderAccess::File(keys);
+    CFILE_ASSIGN_OR_RETURN(open->keys, NewValueCursor(key_file));
+    if (keys.info().bloom_filter) {
+      CFILE_ASSIGN_OR_RETURN(open->filter, key_file->Statistics());
+    }
+    for (const size_t column : columns_) {
+      CFILE_ASSIGN_OR_RETURN(const Reader file, table_->OpenColumn(part.place, column));
+      CFILE_ASSIGN_OR_RETURN(open->columns.emplace_back(),
+                             NewValueCursor(internal::ReaderAccess::File(file)));
+    }
+    part.open = std::move(open);
+    ++num_open_;
+    return absl::OkStatus();
+  }
+
+  // Sets equal_keys_ to the forms of a compound key: a zero of a float column is stored as -0 or
+  // as 0.
+  absl::Status SetEqualKeys(std::string_view key) {
+    equal_keys_.assign(1, CompoundKey(key_types_));
+    CompoundKeyReader reader(key_types_, key);
+    for (const KeyColumn& column : key_types_) {
+      const absl::Status status =
+          VisitType(column.type.physical(), [&]<typename T>(std::type_identity<T>) -> absl::Status {
+            CFILE_ASSIGN_OR_RETURN(const auto value, reader.NextOrNull<T>());
+            const size_t count = equal_keys_.size();
+            if constexpr (encodings::kIsFloat<T>) {
+              if (value && *value == 0) {
+                for (size_t i = 0; i < count; ++i) {
+                  equal_keys_.push_back(equal_keys_[i]);
+                  equal_keys_[i].Add(-T{});
+                  equal_keys_.back().Add(T{});
+                }
+                return absl::OkStatus();
+              }
+            }
+            for (CompoundKey& equal : equal_keys_) value ? equal.Add(T(*value)) : equal.AddNull();
+            return absl::OkStatus();
+          });
+      if (!status.ok()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(table_->name(), ": no compound key of the table: ", status.message()));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const std::shared_ptr<const TableReader::Impl> table_;
+  const size_t key_column_;
+  const encodings::PhysicalType type_;
+  const encodings::Lane lane_;
+  const internal::LessFunction less_;
+  const std::vector<size_t> columns_;
+  std::vector<const ColumnSchema*> schemas_;  // of columns_
+  std::vector<KeyColumn> key_types_;          // of compound keys
+  bool has_zeros_ = false;                    // compound keys may have several equal forms
+  std::vector<CompoundKey> equal_keys_;
+  std::vector<Part> parts_;  // those with rows
+  std::vector<AnyBatch> values_;
+  std::string first_, last_;  // the least and the greatest equal key, in memcmp form
+  size_t num_open_ = 0;
+  uint64_t uses_ = 0;
+};
+
+absl::StatusOr<TableLookup> TableReader::NewLookup(std::span<const size_t> columns) const {
+  for (const size_t column : columns) {
+    CFILE_ASSERT(column < impl_->schema().columns.size());
+    if (!impl_->columns()[column].has_levels()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(impl_->name(), ": column ",
+                                                   impl_->columns()[column].name,
+                                                   " has levels, so it has no single values"));
+  }
+  std::vector<PartInfo> parts;
+  for (size_t i = 0; i < num_parts(); ++i) {
+    CFILE_ASSIGN_OR_RETURN(parts.emplace_back(), part(i));
+  }
+  CFILE_ASSIGN_OR_RETURN(const auto key_column, internal::SortColumn(*this, parts));
+  if (!key_column) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(impl_->name(),
+                     ": the table has neither key columns nor a column with a value "
+                     "index in each part"));
+  }
+  auto lookup = std::make_unique<TableLookup::Impl>(
+      impl_, *key_column, std::vector<size_t>(columns.begin(), columns.end()));
+  CFILE_RETURN_IF_ERROR(lookup->Begin());
+  return TableLookup(std::move(lookup));
+}
+
+TableLookup::TableLookup(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TableLookup::TableLookup(TableLookup&&) noexcept = default;
+TableLookup& TableLookup::operator=(TableLookup&&) noexcept = default;
+TableLookup::~TableLookup() = default;
+
+absl::StatusOr<FoundRow> TableLookup::GetKey(const void* key, internal::HoldsFunction* holds) {
+  CFILE_RETURN_IF_ERROR(impl_->CheckHolds(holds));
+  return impl_->Get(key);
+}
+
+absl::StatusOr<bool> TableLookup::ContainsKey(const void* key, internal::HoldsFunction* holds) {
+  CFILE_RETURN_IF_ERROR(impl_->CheckHolds(holds));
+  return impl_->Contains(key);
+}
+
+absl::Status TableLookup::GetKeys(encodings::ValueSpan keys, internal::HoldsFunction* holds,
+                                  const Visit& visit) {
+  CFILE_RETURN_IF_ERROR(impl_->CheckHolds(holds));
+  return impl_->GetMany(keys, visit);
+}
+
+}  // namespace cfile

@@ -1,0 +1,241 @@
+// Measures look-ups of single rows by key, and compares them with RocksDB, if it is installed:
+//
+//   build/release/tests/benchmarks/lookup_benchmark [ROWS]   (default: 2,000,000 rows)
+//
+// A row has 7 columns: a compound key of two numbers and a text, and four values. The rows lie in
+// parts that overlap: each part has each fourth row. Then the parts are merged into one. RocksDB has
+// the same rows in as many files of level 0, with Bloom filters of 10 bits, zstd and no compaction;
+// a value has the bytes of the other columns. All is warm. "own loop" is what a program writes with
+// cursors of the parts' files. The figures are microseconds of processor time for one key.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
+#include "cfile/table.h"
+#include "cfile/table_lookup.h"
+#include "cfile/table_maintenance.h"
+#include "tests/benchmarks/measure.h"
+#include "tests/benchmarks/or_die.h"
+#ifdef CFILE_BENCHMARK_ROCKSDB
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+#endif
+
+namespace cfile::benchmarks {
+namespace {
+
+constexpr size_t kParts = 4;
+constexpr size_t kQueries = 20'000;
+
+Schema MakeSchema() {
+  return {.columns = {{.name = "day", .type = ColumnType::Date()},
+                      {.name = "user", .type = ColumnType::Int64()},
+                      {.name = "item", .type = ColumnType::String()},
+                      {.name = "price", .type = ColumnType::Double()},
+                      {.name = "count", .type = ColumnType::Int32(), .nullable = true},
+                      {.name = "city", .type = ColumnType::String()},
+                      {.name = "note", .type = ColumnType::String(), .nullable = true}},
+          .key_columns = {0, 1, 2}};
+}
+
+struct Row {
+  int32_t day;
+  int64_t user;
+  std::string item;
+  double price;
+  int32_t count;
+  std::string city;
+  std::string note;
+};
+
+Row RowOf(uint64_t number) {
+  const uint64_t mixed = number * 0x9E3779B97F4A7C15 >> 20;
+  return {
+      .day = static_cast<int32_t>(15'000 + number / 40'000),
+      .user = static_cast<int64_t>(number / 8 % 5000),
+      .item = absl::StrCat("item-", absl::Dec(number % 8 * 1000 + mixed % 997, absl::kZeroPad4)),
+      .price = static_cast<double>(mixed % 100'000) / 100,
+      .count = static_cast<int32_t>(mixed % 20),
+      .city = absl::StrCat("city ", mixed % 300),
+      .note = absl::StrCat("note ", mixed % 100'003, " of row ", number)};
+}
+
+std::string KeyOf(const Row& row, const Schema& schema) {
+  CompoundKey key(schema.key_types());
+  return std::string(key.Add(row.day).Add(row.user).Add(std::string_view(row.item)).bytes());
+}
+
+void WriteParts(const std::string& path, const Schema& schema, uint64_t rows) {
+  for (size_t part = 0; part < kParts; ++part) {
+    TableWriter writer =
+        OrDie(part == 0 ? TableWriter::Create(path, schema) : TableWriter::Append(path));
+    std::vector<Row> own;
+    for (uint64_t i = part; i < rows; i += kParts) own.push_back(RowOf(i));
+    const auto append = [&]<typename T>(size_t column, std::type_identity<T>, const auto& value) {
+      std::vector<T> values;
+      for (const Row& row : own) values.push_back(value(row));
+      OrDie(writer.Append<T>(column, std::span<const T>(values)));
+    };
+    append(0, std::type_identity<int32_t>(), [](const Row& row) { return row.day; });
+    append(1, std::type_identity<int64_t>(), [](const Row& row) { return row.user; });
+    append(2, std::type_identity<std::string_view>(), [](const Row& row) { return row.item; });
+    append(3, std::type_identity<double>(), [](const Row& row) { return row.price; });
+    append(4, std::type_identity<int32_t>(), [](const Row& row) { return row.count; });
+    append(5, std::type_identity<std::string_view>(), [](const Row& row) { return row.city; });
+    append(6, std::type_identity<std::string_view>(), [](const Row& row) { return row.note; });
+    OrDie(writer.Finish());
+  }
+}
+
+// The loop over the parts that a program writes if it has no TableLookup.
+class OwnLoop {
+ public:
+  explicit OwnLoop(const TableReader& table) {
+    for (size_t part = table.num_parts(); part-- > 0;) {
+      const auto open = [&](size_t column) { return OrDie(table.OpenColumn(part, column)); };
+      parts_.push_back({OrDie(open(7).NewCursor<std::string_view>()),
+                        OrDie(open(0).NewCursor<int32_t>()), OrDie(open(1).NewCursor<int64_t>()),
+                        OrDie(open(2).NewCursor<std::string_view>()),
+                        OrDie(open(3).NewCursor<double>()), OrDie(open(4).NewCursor<int32_t>()),
+                        OrDie(open(5).NewCursor<std::string_view>()),
+                        OrDie(open(6).NewCursor<std::string_view>())});
+    }
+  }
+
+  bool Get(std::string_view key) {
+    for (Part& part : parts_) {
+      const KeyPosition position = OrDie(part.keys.SeekToKey(key));
+      if (!position.exact) continue;
+      Keep(&part);
+      (void)OrDie(part.day.Get(position.ordinal));
+      (void)OrDie(part.user.Get(position.ordinal));
+      (void)OrDie(part.item.Get(position.ordinal));
+      (void)OrDie(part.price.Get(position.ordinal));
+      (void)OrDie(part.count.Get(position.ordinal));
+      (void)OrDie(part.city.Get(position.ordinal));
+      (void)OrDie(part.note.Get(position.ordinal));
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Part {
+    Cursor<std::string_view> keys;
+    Cursor<int32_t> day;
+    Cursor<int64_t> user;
+    Cursor<std::string_view> item;
+    Cursor<double> price;
+    Cursor<int32_t> count;
+    Cursor<std::string_view> city;
+    Cursor<std::string_view> note;
+  };
+  std::vector<Part> parts_;
+};
+
+struct Queries {
+  std::vector<std::string> hits;
+  std::vector<std::string> misses;
+};
+
+template <typename Get>
+void Measure(const std::string& data, const std::string& who, const Queries& queries,
+             const Get& get) {
+  for (const bool hit : {true, false}) {
+    const std::vector<std::string>& keys = hit ? queries.hits : queries.misses;
+    const double seconds = MedianSeconds([&] {
+      for (const std::string& key : keys) Check(get(key) == hit, who + " finds the right rows");
+    });
+    PrintLatency(data, hit ? "hit" : "miss", who, keys.size(), seconds);
+  }
+}
+
+void MeasureTable(const std::string& data, const std::string& path, const Queries& queries) {
+  const TableReader table = OrDie(TableReader::Open(path));
+  TableLookup lookup = OrDie(table.NewLookup(std::vector<size_t>{0, 1, 2, 3, 4, 5, 6}));
+  Measure(data, "TableLookup", queries,
+          [&](std::string_view key) { return OrDie(lookup.Get(key)).found(); });
+  TableLookup keys = OrDie(table.NewLookup({}));
+  Measure(data, "TableLookup::Contains", queries,
+          [&](std::string_view key) { return OrDie(keys.Contains(key)); });
+  OwnLoop loop(table);
+  Measure(data, "own loop", queries, [&](std::string_view key) { return loop.Get(key); });
+}
+
+#ifdef CFILE_BENCHMARK_ROCKSDB
+void MeasureRocksDb(const std::string& path, const Schema& schema, uint64_t rows,
+                    const Queries& queries) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = rocksdb::NewLRUCache(size_t{2} << 30);
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.disable_auto_compactions = true;
+  options.compression = rocksdb::kZSTD;
+  options.write_buffer_size = size_t{4} << 30;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  const auto check = [](const rocksdb::Status& status) { Check(status.ok(), status.ToString()); };
+  rocksdb::DB* opened = nullptr;
+  check(rocksdb::DB::Open(options, path, &opened));
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  for (size_t part = 0; part < kParts; ++part) {
+    for (uint64_t i = part; i < rows; i += kParts) {
+      const Row row = RowOf(i);
+      std::string value(16, '\0');
+      value.append(row.city).append(row.note);
+      check(db->Put({}, KeyOf(row, schema), value));
+    }
+    check(db->Flush({}));
+  }
+  std::string value;
+  const auto get = [&](const std::string& key) { return db->Get({}, key, &value).ok(); };
+  Measure("4 parts", "RocksDB", queries, get);
+  check(db->CompactRange({}, nullptr, nullptr));
+  Measure("merged", "RocksDB", queries, get);
+}
+#endif
+
+void Run(uint64_t rows) {
+  const std::string directory = std::filesystem::temp_directory_path() / "cfile-lookup-benchmark";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  const Schema schema = MakeSchema();
+  Queries queries;
+  std::mt19937_64 random(5);
+  for (size_t i = 0; i < kQueries; ++i) {
+    queries.hits.push_back(KeyOf(RowOf(random() % rows), schema));
+    Row row = RowOf(random() % rows);
+    row.item += "x";
+    queries.misses.push_back(KeyOf(row, schema));
+  }
+  const std::string path = directory + "/table";
+  WriteParts(path, schema, rows);
+  MeasureTable("4 parts", path, queries);
+  (void)OrDie(Compact(path));
+  MeasureTable("merged", path, queries);
+#ifdef CFILE_BENCHMARK_ROCKSDB
+  MeasureRocksDb(directory + "/rocksdb", schema, rows, queries);
+#endif
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace cfile::benchmarks
+
+int main(int argc, char** argv) {
+  cfile::benchmarks::Run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2'000'000);
+}

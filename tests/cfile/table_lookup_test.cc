@@ -1,0 +1,253 @@
+#include "cfile/table_lookup.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
+#include "cfile/table_columns.h"
+#include "cfile/table_maintenance.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/table_fixture.h"
+
+namespace cfile {
+namespace {
+
+using testing::HasSubstr;
+
+class TableLookupTest : public TableTestBase {
+ protected:
+  // A table of a key and a nullable value.
+  Schema KeyAndValue(const ColumnType& key) const {
+    return {.columns = {{.name = "key", .type = key},
+                        {.name = "value", .type = ColumnType::Int64(), .nullable = true}}};
+  }
+
+  // Appends a part. A value of 0 is null.
+  template <typename T>
+  void Append(const std::vector<T>& keys, const std::vector<int64_t>& values,
+              const WriterOptions& options = {}) {
+    WriterOptions of_key = options;
+    of_key.value_index = true;
+    auto writer = CreateOrAppend(path_, KeyAndValue(TypeOfKey<T>()),
+                                 std::vector<WriterOptions>{of_key, WriterOptions{}});
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    std::vector<uint8_t> validity((values.size() + 7) / 8);
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i] != 0) validity[i / 8] = static_cast<uint8_t>(validity[i / 8] | 1 << (i % 8));
+    }
+    ASSERT_TRUE(writer->Append(0, std::span<const T>(keys)).ok());
+    ASSERT_TRUE(writer->Append(1, std::span<const int64_t>(values), validity).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+  }
+
+  template <typename T>
+  static ColumnType TypeOfKey() {
+    if constexpr (std::is_same_v<T, double>) return ColumnType::Double();
+    if constexpr (std::is_same_v<T, std::string_view>) return ColumnType::String();
+    return ColumnType::Int32();
+  }
+
+  TableLookup Lookup(std::vector<size_t> columns = {0, 1}) {
+    auto lookup = OpenTable().NewLookup(columns);
+    EXPECT_TRUE(lookup.ok()) << lookup.status();
+    return *std::move(lookup);
+  }
+};
+
+TEST_F(TableLookupTest, FindsTheNewestRow) {
+  Append<int32_t>({1, 3, 5}, {10, 30, 50});
+  Append<int32_t>({3, 3, 4, 4}, {31, 32, 0, 0});
+  Append<int32_t>({2, 5}, {20, 0});
+  TableLookup lookup = Lookup();
+  const auto expect = [&](int32_t key, std::optional<uint64_t> ordinal,
+                          std::optional<int64_t> value) {
+    const auto row = lookup.Get(key);
+    ASSERT_TRUE(row.ok()) << row.status();
+    ASSERT_EQ(row->found(), ordinal.has_value()) << key;
+    const auto contains = lookup.Contains(key);
+    ASSERT_TRUE(contains.ok()) << contains.status();
+    EXPECT_EQ(*contains, ordinal.has_value()) << key;
+    if (!ordinal) return;
+    const auto again = lookup.Get(key);
+    EXPECT_EQ(again->ordinal(), *ordinal) << key;
+    EXPECT_EQ(again->value<int32_t>(0), key);
+    EXPECT_EQ(again->value<int64_t>(1), value) << key;
+  };
+  for (int turn = 0; turn < 2; ++turn) {
+    expect(0, std::nullopt, {});
+    expect(1, 0, 10);
+    expect(2, 7, 20);
+    expect(3, 4, 32);
+    expect(4, 6, std::nullopt);
+    expect(5, 8, std::nullopt);
+    expect(6, std::nullopt, {});
+  }
+}
+
+// A model, with enough rows for several blocks, before and after a merge.
+TEST_F(TableLookupTest, EqualsAModel) {
+  std::mt19937 random(7);
+  std::map<std::string, int64_t> newest;
+  for (int64_t part = 0; part < 80; ++part) {
+    std::vector<std::string> texts;
+    for (int i = 0; i < 400; ++i) texts.push_back(absl::StrCat("key ", random() % 4000));
+    std::sort(texts.begin(), texts.end());
+    std::vector<std::string_view> keys(texts.begin(), texts.end());
+    std::vector<int64_t> values;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      values.push_back(part * 1000 + static_cast<int64_t>(i) + 1);
+      newest[texts[i]] = values.back();
+    }
+    Append<std::string_view>(
+        keys, values,
+        {.block_size_bytes = 512, .bloom_filter_bits_per_value = part % 2 == 0 ? 0u : 10u});
+  }
+  for (int turn = 0; turn < 2; ++turn) {
+    TableLookup lookup = Lookup({1});
+    std::vector<std::string> texts;
+    for (int i = 0; i < 4000; ++i) texts.push_back(absl::StrCat("key ", random() % 5000));
+    const std::vector<std::string_view> keys(texts.begin(), texts.end());
+    std::vector<int> seen(keys.size());
+    const absl::Status status =
+        lookup.GetMany<std::string_view>(keys, [&](size_t i, const FoundRow& row) {
+          ++seen[i];
+          const auto expected = newest.find(texts[i]);
+          ASSERT_EQ(row.found(), expected != newest.end()) << texts[i];
+          if (row.found()) {
+            EXPECT_EQ(row.value<int64_t>(0), expected->second) << texts[i];
+          }
+        });
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(seen, std::vector<int>(keys.size(), 1));
+    for (size_t i = 0; i < 200; ++i) {
+      EXPECT_EQ(*lookup.Contains(keys[i]), newest.contains(texts[i])) << texts[i];
+    }
+    ASSERT_TRUE(Compact(path_).ok());
+  }
+}
+
+TEST_F(TableLookupTest, ZerosAreEqual) {
+  Append<double>({-1, -0.0, 0.0, 2}, {1, 2, 3, 4});
+  Append<double>({-0.0}, {5});
+  EXPECT_EQ(Lookup().Get(0.0)->value<int64_t>(1), 5);
+  Append<double>({0.0, 1}, {6, 7}, {.bloom_filter_bits_per_value = 10});
+  TableLookup lookup = Lookup();
+  for (const double zero : {0.0, -0.0}) {
+    EXPECT_EQ(lookup.Get(zero)->value<int64_t>(1), 6) << std::signbit(zero);
+  }
+  const auto nan = lookup.Get(std::numeric_limits<double>::quiet_NaN()).status();
+  EXPECT_EQ(nan.code(), absl::StatusCode::kInvalidArgument);
+  const std::vector<double> keys = {1, std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_EQ(lookup.GetMany<double>(keys, [](size_t, const FoundRow&) { ADD_FAILURE(); }).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(TableLookupTest, FindsCompoundKeys) {
+  const Schema schema{.columns = {{.name = "a", .type = ColumnType::Double(), .nullable = true},
+                                  {.name = "b", .type = ColumnType::String()},
+                                  {.name = "c", .type = ColumnType::Double()},
+                                  {.name = "n", .type = ColumnType::Int32()}},
+                      .key_columns = {0, 1, 2}};
+  std::vector<WriterOptions> options(5);
+  options[4].bloom_filter_bits_per_value = 10;  // of the key index
+  const auto append = [&](std::vector<double> a, std::vector<uint8_t> validity,
+                          std::vector<std::string_view> b, std::vector<double> c, int32_t n) {
+    auto writer = CreateOrAppend(path_, schema, options);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    std::vector<int32_t> numbers;
+    for (size_t i = 0; i < a.size(); ++i) numbers.push_back(n + static_cast<int32_t>(i));
+    ASSERT_TRUE(writer->Append<double>(0, a, validity).ok());
+    ASSERT_TRUE(writer->Append<std::string_view>(1, b).ok());
+    ASSERT_TRUE(writer->Append<double>(2, c).ok());
+    ASSERT_TRUE(writer->Append<int32_t>(3, numbers).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+  };
+  append({0, -0.0, 0.0, 0.0}, {0b1110}, {"x", "x", "x", "x"}, {1, 0.0, -0.0, 0.0}, 10);
+  append({-0.0, 1}, {0b11}, {"x", "y"}, {-0.0, -0.0}, 20);
+  TableLookup lookup = Lookup({3});
+  const auto key = [&](std::optional<double> a, std::string_view b, double c) {
+    CompoundKey result(schema.key_types());
+    a ? result.Add(*a) : result.AddNull();
+    return std::string(result.Add(b).Add(c).bytes());
+  };
+  const auto get = [&](const std::string& bytes) -> std::optional<int32_t> {
+    const auto row = lookup.Get(std::string_view(bytes));
+    EXPECT_TRUE(row.ok()) << row.status();
+    return row.ok() && row->found() ? row->value<int32_t>(0) : std::nullopt;
+  };
+  EXPECT_EQ(get(key(std::nullopt, "x", 1)), 10);
+  EXPECT_EQ(get(key(std::nullopt, "x", 0)), std::nullopt);
+  for (const double a : {0.0, -0.0}) {
+    for (const double c : {0.0, -0.0}) EXPECT_EQ(get(key(a, "x", c)), 20) << a << " " << c;
+  }
+  EXPECT_EQ(get(key(1, "y", 0.0)), 21);
+  EXPECT_EQ(get(key(1, "y", 1.0)), std::nullopt);
+  const auto has_filter = [&] {
+    return OpenTable().OpenColumn(0, 4)->info().bloom_filter.has_value();
+  };
+  EXPECT_TRUE(has_filter());
+  ASSERT_TRUE(DropParts(path_, std::vector<std::string>{OpenTable().part(1)->name}).ok());
+  lookup = Lookup({3});
+  EXPECT_EQ(get(key(0.0, "x", 0.0)), 13);  // the last of three equal keys
+  for (const std::string& bytes : {std::string("x"), key(0.0, "x", 0.0) + "y"}) {
+    const auto status = lookup.Get(std::string_view(bytes)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  }
+  ASSERT_TRUE(Compact(path_).ok());
+  EXPECT_TRUE(has_filter());
+  options.pop_back();
+  append({2}, {0b1}, {"z"}, {1}, 30);
+  EXPECT_FALSE(OpenTable().OpenColumn(1, 4)->info().bloom_filter.has_value());
+}
+
+TEST_F(TableLookupTest, ReadsAddedColumns) {
+  Append<int32_t>({1, 2}, {10, 20});
+  ASSERT_TRUE(AddColumn(path_, {.name = "new", .type = ColumnType::Int32()}, int64_t{7}).ok());
+  TableLookup lookup = Lookup({2, 1, 2});
+  const auto row = lookup.Get(int32_t{2});
+  ASSERT_TRUE(row.ok()) << row.status();
+  EXPECT_EQ(row->value<int32_t>(0), 7);
+  EXPECT_EQ(row->value<int64_t>(1), 20);
+  EXPECT_EQ(row->value<int32_t>(2), 7);
+  EXPECT_TRUE(Lookup({}).Get(int32_t{2})->found());
+}
+
+TEST_F(TableLookupTest, RefusesWhatItCannotSearch) {
+  Append<int32_t>({1, 2}, {10, 20});
+  TableLookup lookup = Lookup();
+  EXPECT_EQ(lookup.Get(int64_t{1}).status().code(), absl::StatusCode::kInvalidArgument);
+  auto writer = TableWriter::Append(path_);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(writer->Append<int32_t>(0, std::vector<int32_t>{2, 1}).ok());
+  ASSERT_TRUE(writer->Append<int64_t>(1, std::vector<int64_t>{1, 2}).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const auto status = OpenTable().NewLookup(std::vector<size_t>{}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.message(), HasSubstr("value index"));
+}
+
+TEST_F(TableLookupTest, ReportsDamage) {
+  Append<int32_t>({1, 2}, {10, 20});
+  const auto file = OpenTable().part_file(0, 1);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const std::string path = absl::StrCat(path_, "/", *file);
+  const std::string good = ReadFile(path);
+  WriteFile(path, good.substr(0, good.size() - 1));
+  TableLookup lookup = Lookup();
+  EXPECT_EQ(lookup.Get(int32_t{1}).status().code(), absl::StatusCode::kDataLoss);
+  WriteFile(path, good);
+  EXPECT_EQ(lookup.Get(int32_t{1})->value<int64_t>(1), 10);  // the call may be repeated
+}
+
+}  // namespace
+}  // namespace cfile
