@@ -55,6 +55,7 @@ extern "C" {
 
 typedef struct cfile_file cfile_file;
 typedef struct cfile_cursor cfile_cursor;
+typedef struct cfile_lookup cfile_lookup;
 typedef struct cfile_filter cfile_filter;
 typedef struct cfile_scan cfile_scan;
 typedef struct cfile_table cfile_table;
@@ -179,7 +180,6 @@ cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_valu
 // Returns copies of the values at `ordinals`, which may be in any order. The batch is valid until
 // the next call on this cursor. Afterwards the cursor may be at any row. CFILE_OUT_OF_RANGE: there
 // is no such row.
-// CFILE_OUT_OF_RANGE: there is no such row.
 cfile_code cfile_cursor_take(cfile_cursor* cursor, const uint64_t* ordinals, size_t num_ordinals,
                              cfile_batch* batch);
 
@@ -311,6 +311,24 @@ cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_par
 cfile_code cfile_table_cursor(const cfile_table* table, size_t column, cfile_cursor** cursor);
 cfile_code cfile_table_scan(const cfile_table* table, const cfile_scan_options* options,
                             cfile_scan** scan);
+
+// Makes an object that finds the newest row of a key, and reads `columns` of this row: the last row
+// of the last part that has the key. More about it: TableLookup (cfile/table_lookup.h).
+// CFILE_OUT_OF_RANGE: there is no such column. CFILE_INVALID_ARGUMENT: a column has levels.
+// CFILE_FAILED_PRECONDITION: the table has no keys.
+cfile_code cfile_table_lookup(const cfile_table* table, const size_t* columns, size_t num_columns,
+                              cfile_lookup** lookup);
+void cfile_lookup_free(cfile_lookup* lookup);
+// Finds the newest row of a key. `key`: one value for each key column; without key columns, one
+// value of the first column that has a value index in each part. *found: 1, or 0 if no row has the
+// key. *ordinal: the number of the row, if there is one; `ordinal` may be null.
+// CFILE_INVALID_ARGUMENT: the values do not fit the key.
+cfile_code cfile_lookup_get(cfile_lookup* lookup, const cfile_value* key, size_t num_values,
+                            int32_t* found, uint64_t* ordinal);
+// Returns the value of a column of the row that was found, as a batch of one row, valid until the
+// next call of cfile_lookup_get. `column`: a position in the list of columns of the lookup.
+// CFILE_OUT_OF_RANGE: there is no such column, or the last call has found no row.
+cfile_code cfile_lookup_column(cfile_lookup* lookup, size_t column, cfile_batch* batch);
 
 // ---- Writers: of a file, or of a new part of a table
 

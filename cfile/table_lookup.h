@@ -50,6 +50,8 @@ class FoundRow {
     if (!value.IsValid(0)) return std::nullopt;
     return *static_cast<const T*>(value.values);
   }
+  // Not for users: the value of a column as a batch of one row.
+  const internal::AnyBatch& untyped(size_t column) const { return values_[column]; }
 
  private:
   bool found_ = false;
@@ -93,6 +95,9 @@ class CFILE_EXPORT TableLookup {
   absl::Status GetMany(std::span<const T> keys, const Visit& visit) {
     return GetKeys(keys, &HoldsType<T>, visit);
   }
+
+  // The column of the keys: the key index, or the first column that has a value index in each part.
+  size_t key_column() const;
 
   TableLookup(TableLookup&&) noexcept;
   TableLookup& operator=(TableLookup&&) noexcept;

@@ -140,6 +140,33 @@ static void check_cursors(const cfile_table* table) {
   CHECK(cfile_table_cursor(table, 4, &cursor) == CFILE_OUT_OF_RANGE);
 }
 
+static void check_lookup(const cfile_table* table) {
+  cfile_lookup* lookup = NULL;
+  cfile_batch batch;
+  const size_t columns[] = {2, 0, 9};
+  uint64_t ordinal = 0;
+  int32_t found = -1;
+  cfile_value key[2];
+  CHECK_ERROR(cfile_table_lookup(table, columns, 3, &lookup), CFILE_OUT_OF_RANGE, "no column 9");
+  CHECK_OK(cfile_table_lookup(table, columns, 2, &lookup));
+  key[0] = cfile_value_bytes("Oslo", 4);
+  key[1] = cfile_value_int64(3100);
+  CHECK_OK(cfile_lookup_get(lookup, key, 2, &found, &ordinal));
+  CHECK(found == 1 && ordinal == kRows + 600);
+  CHECK_OK(cfile_lookup_column(lookup, 1, &batch));
+  CHECK(batch.size == 1 && batch.type == CFILE_BYTES);
+  CHECK(memcmp(((const cfile_bytes*)batch.values)[0].data, "Oslo", 4) == 0);
+  CHECK_OK(cfile_lookup_column(lookup, 0, &batch));
+  CHECK(batch.size == 1 && batch.type == CFILE_DOUBLE);
+  CHECK_ERROR(cfile_lookup_column(lookup, 2, &batch), CFILE_OUT_OF_RANGE, "no column 2");
+  key[1] = cfile_value_int64(1);
+  CHECK_OK(cfile_lookup_get(lookup, key, 2, &found, NULL));
+  CHECK(found == 0);
+  CHECK(cfile_lookup_column(lookup, 0, &batch) == CFILE_OUT_OF_RANGE);
+  CHECK_ERROR(cfile_lookup_get(lookup, key, 1, &found, NULL), CFILE_INVALID_ARGUMENT, "2 values");
+  cfile_lookup_free(lookup);
+}
+
 static cfile_filter* test(const char* column, int32_t kind, const cfile_value* values,
                           size_t size) {
   cfile_filter* filter = NULL;
@@ -334,6 +361,7 @@ int main(void) {
   CHECK_OK(cfile_table_open(path, NULL, &table));
   check_description(table);
   check_cursors(table);
+  check_lookup(table);
   check_filters(table);
   check_scans(table);
   check_maintenance(path);

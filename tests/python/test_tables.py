@@ -160,6 +160,9 @@ def test_single_rows_and_iteration(table, column):
     assert list(table["name"]) == [row["name"] for row in ROWS] and list(table["price"]) == [row["price"] for row in ROWS]
 
 
+SCHEMA_OF_KEYS = pyarrow.schema([("k", "int64"), ("n", "int64"), ("text", "string")])
+
+
 def test_keys(table, column):
     for key in (-5, 0, 1, 2, 1234, 1235, 1998, 1999, 10**30, -10**30, 2.5, 4.0):
         first = next((row for row in range(N) if ROWS[row]["id"] >= key), N)
@@ -202,6 +205,28 @@ def test_slices_between_keys(tmp, key):
     if key == "k":
         table = cfile.open(tmp / "t")
         assert [row["k"] for row in table[table.seek(7):table.seek(12)].to_pylist()] == [7, 9, 9]
+
+
+@pytest.mark.parametrize("key", ["k", ["k", "n"]])
+def test_newest_rows(tmp, key):
+    def part(rows):
+        return pyarrow.Table.from_pylist([{"k": k, "n": n, "text": text} for k, n, text in rows], SCHEMA_OF_KEYS)
+    compound = key != "k"
+    cfile.write(tmp / "t", part([(1, 1, "a"), (5, 1, None), (5, 2, "c")]), sorted_by=key)
+    cfile.append(tmp / "t", part([(2, 1, "d"), (5, 2, "e")]))
+    cfile.append(tmp / "t", part([(5, 1, "f"), (9, 1, "g")]))
+    table = cfile.open(tmp / "t")
+    def get(k, n=1, **options):
+        return table.get((k, n) if compound else k, **options)
+    assert get(5) == {"k": 5, "n": 1, "text": "f"} and get(1) == {"k": 1, "n": 1, "text": "a"}
+    assert get(5, columns=["text"]) == {"text": "f"} and get(9) == table[6]
+    assert get(5, 2) == ({"k": 5, "n": 2, "text": "e"} if compound else table[5])
+    assert get(3) is None and get(10**30 if not compound else 6) is None and get(2, 1) == table[3]
+    with pytest.raises((cfile.ArgumentError, TypeError)):
+        table.get((5,) if compound else "5")
+    cfile.write(tmp / "unsorted", part([(1, 1, "a")]))
+    with pytest.raises(cfile.ArgumentError, match="value index"):
+        cfile.open(tmp / "unsorted").get(1)
 
 
 @pytest.mark.parametrize("kind, values, missing", [("float", [0.1, 0.7, 1.5], 0.2), ("double", [0.1, 0.7, 1.5], 0.2)])

@@ -61,6 +61,7 @@ class TableLookup::Impl {
     });
   }
 
+  size_t key_column() const { return key_column_; }
   absl::Status CheckHolds(internal::HoldsFunction* holds) const {
     return table_->CheckHoldsType(key_column_, holds);
   }
@@ -286,6 +287,8 @@ TableLookup::TableLookup(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 TableLookup::TableLookup(TableLookup&&) noexcept = default;
 TableLookup& TableLookup::operator=(TableLookup&&) noexcept = default;
 TableLookup::~TableLookup() = default;
+
+size_t TableLookup::key_column() const { return impl_->key_column(); }
 
 absl::StatusOr<FoundRow> TableLookup::GetKey(const void* key, internal::HoldsFunction* holds) {
   CFILE_RETURN_IF_ERROR(impl_->CheckHolds(holds));

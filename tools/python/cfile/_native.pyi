@@ -105,6 +105,9 @@ class Opened:
     def in_key_order(self, column: str | None = None) -> bool:
         """Whether the rows of all parts follow each other in the order of the column, or of the key columns."""
 
+    def newest(self, column: str, key: Any, /) -> int | None:
+        """The ordinal of the newest row whose value equals the stored value `key`. TypeError: TableLookup searches another column."""
+    def newest_compound(self, key: Sequence[Any], /) -> int | None: ...
     def seek_compound(self, key: Sequence[Any], /) -> tuple[int, bool]:
         """The same for a table with key columns: stored values of the first len(key) key columns. exact: whether the row has this
         key, or begins with it."""

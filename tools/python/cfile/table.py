@@ -180,6 +180,27 @@ class Table(OpenRows):
             return self._position(ordinal) if exact else None
         return self._searched(column).find(key)
 
+    def get(self, key: Any, *, columns: Sequence[str] | None = None) -> dict[str, Any] | None:
+        """Returns the newest row with this key as a dict, or None: the last row of the last part that has the key.
+
+        `key`: for a table with several key columns, a tuple of values of all of them; else a value of the column by which the table is
+        sorted. columns: only these columns.
+        """
+        if self._key:
+            compound = self._compound(key)
+            if len(compound) < len(self._key):
+                raise ArgumentError(f"expected a key of {len(self._key)} values, found {len(compound)}")
+            ordinal = self._opened.newest_compound(compound)
+        else:
+            column = self._searched(None)
+            if not values.floor_of(key, column.type)[1]:
+                return None
+            ordinal = self._opened.newest(column.name, values.key_of(key, column.type))
+        if ordinal is None:
+            return None
+        row: dict[str, Any] = self[ordinal] if columns is None else self.take([ordinal], columns=columns).to_pylist()[0]
+        return row
+
     def _position(self, ordinal: int) -> int:
         if self._in_order is None:
             self._in_order = self._opened.in_key_order()

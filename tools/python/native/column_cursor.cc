@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cfile/status.h"
+#include "cfile/table_lookup.h"
 #include "tools/python/native/values.h"
 
 namespace cfile_python {
@@ -17,8 +18,12 @@ using cfile::OrdinalRange;
 template <typename T, typename CursorOf>
 class TypedCursor final : public ColumnCursor {
  public:
-  TypedCursor(CursorOf cursor, ColumnType type, uint64_t num_rows)
-      : cursor_(std::move(cursor)), type_(std::move(type)), num_rows_(num_rows) {}
+  // `table`: null for a cursor of a file.
+  TypedCursor(CursorOf cursor, ColumnType type, uint64_t num_rows, const cfile::TableReader* table,
+              size_t column)
+      : cursor_(std::move(cursor)), type_(std::move(type)), num_rows_(num_rows), column_(column) {
+    if (table != nullptr) table_ = *table;
+  }
 
   nb::tuple Seek(nb::handle key) override {
     const Key<T> sought = KeyOf<T>(key);
@@ -28,6 +33,18 @@ class TypedCursor final : public ColumnCursor {
     if (sought.beyond > 0) return nb::make_tuple(num_rows_, false);
     const bool exact = found.exact && sought.beyond == 0 && IsExact(key, sought.value);
     return nb::make_tuple(found.ordinal, exact);
+  }
+
+  std::optional<uint64_t> Newest(nb::handle key) override {
+    if (!lookup_ && table_) lookup_ = ValueOf(table_->NewLookup({}));
+    if (!lookup_ || lookup_->key_column() != column_) {
+      throw nb::type_error(
+          "the newest rows can be found by the key columns or the sorted column only");
+    }
+    const Key<T> sought = KeyOf<T>(key);
+    if (sought.beyond != 0 || !IsExact(key, sought.value)) return std::nullopt;
+    const cfile::FoundRow row = WithoutLock([&] { return lookup_->template Get<T>(sought.value); });
+    return row.found() ? std::optional(row.ordinal()) : std::nullopt;
   }
 
   bool InKeyOrder() override {
@@ -83,13 +100,18 @@ class TypedCursor final : public ColumnCursor {
   CursorOf cursor_;
   const ColumnType type_;
   const uint64_t num_rows_;
+  const size_t column_;
+  std::optional<cfile::TableReader> table_;
+  std::optional<cfile::TableLookup> lookup_;  // made when it is first used
   cfile::OwnedBatch<T> taken_;
 };
 
 template <typename T, typename CursorOf>
 std::unique_ptr<ColumnCursor> Made(absl::StatusOr<CursorOf> cursor, const ColumnType& type,
-                                   uint64_t num_rows) {
-  return std::make_unique<TypedCursor<T, CursorOf>>(ValueOf(std::move(cursor)), type, num_rows);
+                                   uint64_t num_rows, const cfile::TableReader* table = nullptr,
+                                   size_t column = 0) {
+  return std::make_unique<TypedCursor<T, CursorOf>>(ValueOf(std::move(cursor)), type, num_rows,
+                                                    table, column);
 }
 
 }  // namespace
@@ -107,7 +129,7 @@ std::unique_ptr<ColumnCursor> NewColumnCursor(const FileOrTable& opened,
   }
   return cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) {
     if (const auto* table = std::get_if<cfile::TableReader>(&opened)) {
-      return Made<T>(table->NewCursor<T>(column), type, table->num_rows());
+      return Made<T>(table->NewCursor<T>(column), type, table->num_rows(), table, column);
     }
     const auto& file = std::get<cfile::Reader>(opened);
     return Made<T>(file.NewCursor<T>(), type, file.num_rows());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,6 +25,9 @@ class ColumnCursor {
   virtual ~ColumnCursor() = default;
   // (ordinal, exact) of the first row whose value is not less than `key`.
   virtual nb::tuple Seek(nb::handle key) = 0;
+  // The ordinal of the newest row whose value equals `key`. TypeError: the column of a file, or not
+  // the one that TableLookup searches.
+  virtual std::optional<uint64_t> Newest(nb::handle key) = 0;
   // True if the rows of all parts follow each other in the order of the keys.
   virtual bool InKeyOrder() = 0;
   virtual nb::tuple KeyRange(nb::handle low, nb::handle high) = 0;

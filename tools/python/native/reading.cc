@@ -141,8 +141,8 @@ absl::StatusOr<bool> HasPrefixAt(const Opened& opened, uint64_t ordinal, std::st
   return found->begin == ordinal && found->size() > 0;
 }
 
-nb::tuple SeekCompound(const Opened& opened, const nb::sequence& values) {
-  const Schema& schema = opened.schema();
+// The bytes of a compound key, or of its first values.
+std::string CompoundBytes(const Schema& schema, const nb::sequence& values) {
   if (!schema.key_index()) throw nb::value_error("the table has no key columns");
   const std::vector<cfile::KeyColumn> columns = schema.key_types();
   cfile::CompoundKey key(columns);
@@ -151,11 +151,23 @@ nb::tuple SeekCompound(const Opened& opened, const nb::sequence& values) {
     if (count == columns.size()) throw nb::value_error("the key has more values than key columns");
     AddToKey(key, columns[count++], value);
   }
-  const std::string bytes(key.bytes());
+  return std::string(key.bytes());
+}
+
+std::optional<uint64_t> NewestCompound(const Opened& opened, const nb::sequence& values) {
+  const std::string bytes = CompoundBytes(opened.schema(), values);
   const nb::bytes sought(bytes.data(), bytes.size());
-  nb::tuple found = opened.WithCursor(*schema.key_index(),
+  return opened.WithCursor(*opened.schema().key_index(),
+                           [&](ColumnCursor& cursor) { return cursor.Newest(sought); });
+}
+
+nb::tuple SeekCompound(const Opened& opened, const nb::sequence& values) {
+  const std::string bytes = CompoundBytes(opened.schema(), values);
+  const nb::bytes sought(bytes.data(), bytes.size());
+  nb::tuple found = opened.WithCursor(*opened.schema().key_index(),
                                       [&](ColumnCursor& cursor) { return cursor.Seek(sought); });
-  if (count == columns.size() || nb::cast<bool>(found[1])) return found;
+  const bool whole = nb::len(values) == opened.schema().key_columns.size();
+  if (whole || nb::cast<bool>(found[1])) return found;
   const auto ordinal = nb::cast<uint64_t>(found[0]);
   const bool begins = WithoutLock([&] { return HasPrefixAt(opened, ordinal, bytes); });
   return nb::make_tuple(ordinal, begins);
@@ -355,6 +367,12 @@ void AddReading(nb::module_& module) {
                 [](ColumnCursor& cursor) { return cursor.InKeyOrder(); });
           },
           arg("column") = nb::none())
+      .def("newest",
+           [](const Opened& opened, const std::string& column, const nb::object& key) {
+             return opened.WithCursor(opened.Position(column),
+                                      [&](ColumnCursor& cursor) { return cursor.Newest(key); });
+           })
+      .def("newest_compound", &NewestCompound)
       .def("seek_compound", &SeekCompound)
       .def(
           "key_range",
