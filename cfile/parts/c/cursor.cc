@@ -10,9 +10,7 @@
 
 #include "cfile/compound_key.h"
 #include "cfile/parts/c/call.h"
-#include "cfile/parts/c/table.h"
 #include "cfile/parts/c/value.h"
-#include "cfile/table_lookup.h"
 #include "cfile/types.h"
 #include "encodings/core/status.h"
 
@@ -70,7 +68,8 @@ absl::Status AddToKey(const KeyColumn& column, const cfile_value& value, Compoun
   });
 }
 
-// Returns the bytes of the key with these values, of all key columns or of the first ones.
+}  // namespace
+
 absl::StatusOr<std::string> CompoundBytes(const std::vector<KeyColumn>& columns,
                                           std::span<const cfile_value> values) {
   CompoundKey key(columns);
@@ -79,27 +78,7 @@ absl::StatusOr<std::string> CompoundBytes(const std::vector<KeyColumn>& columns,
   return std::string(key.bytes());
 }
 
-}  // namespace
 }  // namespace cfile::internal
-
-struct cfile_lookup {
-  cfile::TableLookup lookup;
-  cfile::Schema schema;
-  std::vector<size_t> columns;
-  cfile::FoundRow row = {};  // what the last call has found
-  cfile::internal::Copies<cfile_bytes> copies = {};
-  bool broken = false;  // see CallOn
-
-  // Finds the row of a key that holds values of `type`.
-  absl::Status Get(const cfile::ColumnType& type, const cfile_value& key) {
-    row = {};
-    return cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
-      CFILE_ASSIGN_OR_RETURN(const T value, cfile::internal::ValueOf<T>(type, key));
-      CFILE_ASSIGN_OR_RETURN(row, lookup.Get(value));
-      return absl::OkStatus();
-    });
-  }
-};
 
 using namespace cfile::internal;  // NOLINT(google-build-using-namespace)
 
@@ -185,54 +164,5 @@ cfile_code cfile_cursor_take(cfile_cursor* cursor, const uint64_t* ordinals, siz
   return CallOn(cursor, {ArrayOf(ordinals, num_ordinals), batch}, [&]() -> absl::Status {
     CFILE_RETURN_IF_ERROR(cursor->cursor->Take({ordinals, num_ordinals}, cursor->taken));
     return ReportBatch(*cursor, cursor->taken.batch(), *batch);
-  });
-}
-
-cfile_code cfile_table_lookup(const cfile_table* table, const size_t* columns, size_t num_columns,
-                              cfile_lookup** lookup) {
-  return Call({table, ArrayOf(columns, num_columns), lookup}, [&]() -> absl::Status {
-    const cfile::Schema& schema = table->reader.schema();
-    std::vector<size_t> chosen(columns, columns + num_columns);
-    for (const size_t column : chosen) {
-      if (column >= schema.columns.size()) return NoSuch("column", column, schema.columns.size());
-    }
-    CFILE_ASSIGN_OR_RETURN(auto made, table->reader.NewLookup(chosen));
-    *lookup = new cfile_lookup{std::move(made), schema, std::move(chosen)};
-    return absl::OkStatus();
-  });
-}
-
-void cfile_lookup_free(cfile_lookup* lookup) { delete lookup; }
-
-cfile_code cfile_lookup_get(cfile_lookup* lookup, const cfile_value* key, size_t num_values,
-                            int32_t* found, uint64_t* ordinal) {
-  return CallOn(lookup, {ArrayOf(key, num_values), found}, [&]() -> absl::Status {
-    const cfile::Schema& schema = lookup->schema;
-    const size_t expected = schema.key_index() ? schema.key_columns.size() : 1;
-    if (num_values != expected) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("expected a key of ", expected, " values, found ", num_values));
-    }
-    if (schema.key_index()) {
-      CFILE_ASSIGN_OR_RETURN(const std::string bytes,
-                             CompoundBytes(schema.key_types(), {key, num_values}));
-      CFILE_RETURN_IF_ERROR(
-          lookup->Get(cfile::ColumnType::Binary(), cfile_value_bytes(bytes.data(), bytes.size())));
-    } else {
-      CFILE_RETURN_IF_ERROR(lookup->Get(schema.columns[lookup->lookup.key_column()].type, *key));
-    }
-    *found = lookup->row.found();
-    if (*found != 0 && ordinal != nullptr) *ordinal = lookup->row.ordinal();
-    return absl::OkStatus();
-  });
-}
-
-cfile_code cfile_lookup_column(cfile_lookup* lookup, size_t column, cfile_batch* batch) {
-  return CallOn(lookup, {batch}, [&]() -> absl::Status {
-    const size_t count = lookup->row.found() ? lookup->columns.size() : 0;
-    if (column >= count) return NoSuch("column", column, count);
-    const cfile::ColumnType& type = lookup->schema.columns[lookup->columns[column]].type;
-    *batch = BatchOf(type.physical(), lookup->row.untyped(column), lookup->copies);
-    return absl::OkStatus();
   });
 }

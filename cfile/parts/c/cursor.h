@@ -2,8 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/c.h"
 #include "cfile/parts/c/value.h"
@@ -20,3 +23,12 @@ struct cfile_cursor {
   cfile::internal::Copies<cfile_bytes> copies = {};
   bool broken = false;  // see CallOn
 };
+
+namespace cfile::internal {
+
+// Returns the bytes of the compound key with these values, of all key columns or of the first ones.
+// Precondition: not more values than columns.
+absl::StatusOr<std::string> CompoundBytes(const std::vector<KeyColumn>& columns,
+                                          std::span<const cfile_value> values);
+
+}  // namespace cfile::internal
