@@ -66,11 +66,22 @@ class CFILE_EXPORT TableWriter {
                                             std::span<const WriterOptions> options = {});
   // Begins a further part of a table, with the table's schema. `options` as in Create.
   // Any number of writers, in any threads and processes, may append at the same time.
+  static absl::StatusOr<TableWriter> Open(const TableLocation& table,
+                                          std::span<const WriterOptions> options = {});
+  // The name that Open had in version 0.1.
   static absl::StatusOr<TableWriter> Append(const TableLocation& table,
-                                            std::span<const WriterOptions> options = {});
+                                            std::span<const WriterOptions> options = {}) {
+    return Open(table, options);
+  }
+  // Begins a part of a table that need not exist yet: if there is no table when Finish commits,
+  // Finish makes it. What a killed writer has left is no hindrance. kFailedPrecondition: the table
+  // exists and has another schema. Other errors as Create and Open. (To make a table without rows,
+  // call CommitParts of cfile/prepared_parts.h without parts.)
+  static absl::StatusOr<TableWriter> OpenOrCreate(const TableLocation& table, const Schema& schema,
+                                                  std::span<const WriterOptions> options = {});
   // Begins a part that replaces the parts with these names (PartInfo::name). In one commit, Finish
   // removes these parts and puts the new part in the place of the first one. Without names,
-  // Replace works like Append. Nothing is copied from the replaced parts, and their files stay
+  // Replace works like Open. Nothing is copied from the replaced parts, and their files stay
   // until CollectGarbage (cfile/table_maintenance.h) removes them. kNotFound: the table has no
   // part with one of these names. Finish returns kAborted if one of the parts is gone by then.
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
@@ -83,11 +94,12 @@ class CFILE_EXPORT TableWriter {
                                              const TableReader& snapshot,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
-  // Begins a part that FinishPrepared completes and CommitParts (cfile/prepared_parts.h)
-  // publishes. The table need not exist yet. kFailedPrecondition: it exists and has another schema
-  // than `schema`. Other errors as Create and Append.
+  // As OpenOrCreate, for a part that FinishPrepared completes and CommitParts
+  // (cfile/prepared_parts.h) publishes.
   static absl::StatusOr<TableWriter> Prepare(const TableLocation& table, const Schema& schema,
-                                             std::span<const WriterOptions> options = {});
+                                             std::span<const WriterOptions> options = {}) {
+    return OpenOrCreate(table, schema, options);
+  }
   TableWriter(TableWriter&&) noexcept;
   TableWriter& operator=(TableWriter&&) noexcept;
   ~TableWriter();
@@ -109,6 +121,9 @@ class CFILE_EXPORT TableWriter {
         column, &HoldsType<T>,
         {.values = values.data(), .count = values.size(), .validity = validity.data()});
   }
+
+  // The same for a vector of bools, which has no span.
+  absl::Status Append(size_t column, const std::vector<bool>& values);
 
   // Appends entries to a column with levels; see LevelWriter::Append. A column without levels
   // takes entries, too: its maximum repetition level is 0, and its maximum definition level is 1
@@ -204,6 +219,11 @@ class CFILE_EXPORT TableReader {
   // record_limits. kAborted: the table was replaced several times during this call.
   static absl::StatusOr<TableReader> Open(const TableLocation& table,
                                           const ReaderOptions& options = {});
+
+  // Reads table.cft again. Returns a reader of the table as it is now: another handle on this open
+  // table if table.cft has the same bytes, otherwise a new one, whose files are not open yet. Costs
+  // one read of a small file. Errors as Open.
+  absl::StatusOr<TableReader> Refresh() const;
 
   // The directory as given to Open, or the name of the storage.
   const std::string& directory() const;

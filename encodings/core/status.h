@@ -56,7 +56,7 @@ inline std::string AboveLimit(uint64_t limit, std::string_view option) {
     if (absl::Status cfile_status_ = (expression); !cfile_status_.ok()) return cfile_status_; \
   } while (false)
 #define CFILE_ASSIGN_OR_RETURN(declaration, expression) \
-  CFILE_ASSIGN_OR_RETURN_INNER(CFILE_CONCAT(cfile_status_or_, __LINE__), declaration, expression)
+  CFILE_ASSIGN_OR_RETURN_INNER(CFILE_CONCAT(cfile_status_or_, __COUNTER__), declaration, expression)
 #define CFILE_ASSIGN_OR_RETURN_INNER(status_or, declaration, expression) \
   auto status_or = (expression);                                         \
   if (!status_or.ok()) return std::move(status_or).status();             \

@@ -85,7 +85,7 @@ void WriteParts(const std::string& path, const Schema& schema, uint64_t rows) {
   options.back().bloom_filter_bits_per_value = 10;  // of the keys
   for (size_t part = 0; part < kParts; ++part) {
     TableWriter writer = OrDie(part == 0 ? TableWriter::Create(path, schema, options)
-                                         : TableWriter::Append(path, options));
+                                         : TableWriter::Open(path, options));
     std::vector<Row> own;
     for (uint64_t i = part; i < rows; i += kParts) own.push_back(RowOf(i));
     const auto append = [&]<typename T>(size_t column, std::type_identity<T>, const auto& value) {

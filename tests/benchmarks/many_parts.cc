@@ -125,7 +125,7 @@ void AppendPart(const std::shared_ptr<Storage>& storage, int64_t part) {
   std::vector<WriterOptions> options(kColumns);
   options[0].value_index = true;
   TableWriter writer = OrDie(part == 0 ? TableWriter::Create(storage, ManyColumns(), options)
-                                       : TableWriter::Append(storage, options));
+                                       : TableWriter::Open(storage, options));
   std::vector<int64_t> numbers(kRowsPerPart);
   std::vector<std::string> texts(kRowsPerPart);
   for (int64_t i = 0; i < kRowsPerPart; ++i) {
@@ -255,7 +255,7 @@ void WriteDays(const std::string& directory) {
                       .key_columns = {0, 1}};
   for (int64_t day = 0; day < kDays; ++day) {
     TableWriter writer =
-        OrDie(day == 0 ? TableWriter::Create(directory, schema) : TableWriter::Append(directory));
+        OrDie(day == 0 ? TableWriter::Create(directory, schema) : TableWriter::Open(directory));
     const int64_t per_service = kRowsPerDay / kServices;
     for (int64_t row = 0; row < kRowsPerDay; ++row) {
       const std::string service = Service(row / per_service);

@@ -102,7 +102,7 @@ void Write(const HttpClient& client, const std::string& url) {
   const auto hundred = OrDie(client.OpenTable(url + "/hundred"));
   for (int64_t part = 0; part < kParts; ++part) {
     TableWriter writer = OrDie(part == 0 ? TableWriter::Create(hundred, Columns(), options)
-                                         : TableWriter::Append(hundred, options));
+                                         : TableWriter::Open(hundred, options));
     AppendRows(writer, part * kRowsPerPart, (part + 1) * kRowsPerPart,
                [](int64_t row) { return row * 31 % kServices; });
     OrDie(writer.Finish());

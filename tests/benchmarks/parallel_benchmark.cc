@@ -134,7 +134,7 @@ void GenerateTable(const std::string& path) {
   int64_t at = 0;
   for (int part = 0; part < 2; ++part) {
     auto writer = OrDie(part == 0 ? TableWriter::Create(path, schema, options)
-                                  : TableWriter::Append(path, options));
+                                  : TableWriter::Open(path, options));
     for (uint64_t rows = 0; rows < kScanRows / 2; rows += kRows) {
       for (size_t i = 0; i < kRows; ++i) {
         sequence[i] = at += static_cast<int64_t>(random() % 1000);

@@ -50,7 +50,7 @@ void AppendPart(const std::shared_ptr<Storage>& storage, int64_t part, size_t co
   std::vector<WriterOptions> options(columns);
   options[0].value_index = true;
   TableWriter writer = OrDie(part == 0 ? TableWriter::Create(storage, schema, options)
-                                       : TableWriter::Append(storage, options));
+                                       : TableWriter::Open(storage, options));
   std::vector<int64_t> numbers;
   std::vector<std::string> texts;
   for (int64_t i = kRowsPerPart * part; i < kRowsPerPart * (part + 1); ++i) {

@@ -28,8 +28,8 @@ double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 void Repeat(const std::string& source, const std::string& target, int parts, int copies) {
   const TableReader table = OrDie(TableReader::Open(source));
   for (int part = 0; part < parts; ++part) {
-    TableWriter writer = OrDie(part == 0 ? TableWriter::Create(target, table.schema())
-                                         : TableWriter::Append(target));
+    TableWriter writer =
+        OrDie(part == 0 ? TableWriter::Create(target, table.schema()) : TableWriter::Open(target));
     for (size_t column = 0; column < table.schema().columns.size(); ++column) {
       const ColumnSchema& schema = table.schema().columns[column];
       VisitType(schema.type, [&]<typename T>(std::type_identity<T>) {

@@ -501,7 +501,7 @@ TEST(TableAllocationFaultTest, Writer) {
           if (appends) fs::copy(older.path(), path, fs::copy_options::recursive);
         },
         [&] {
-          return append(appends ? TableWriter::Append(path) : TableWriter::Create(path, schema));
+          return append(appends ? TableWriter::Open(path) : TableWriter::Create(path, schema));
         },
         [&](bool threw) {
           // If the allocation failed while table.cft was written, a part that table.cft does not
@@ -530,7 +530,7 @@ TEST(TableAllocationFaultTest, Reader) {
   const Schema schema = ManyTypes();
   const std::string path = directory.path("table");
   for (const bool is_new : {true, false}) {
-    auto writer = is_new ? TableWriter::Create(path, schema) : TableWriter::Append(path);
+    auto writer = is_new ? TableWriter::Create(path, schema) : TableWriter::Open(path);
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_TRUE(AppendRows(*writer, is_new ? 0 : 10, 10).ok());
     ASSERT_TRUE(writer->Finish().ok());

@@ -295,7 +295,7 @@ absl::Status WriteTwoRows(const std::string& path, bool is_new, int64_t value) {
   const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
                                   {.name = "b", .type = ColumnType::String()}}};
   CFILE_ASSIGN_OR_RETURN(auto writer,
-                         is_new ? TableWriter::Create(path, schema) : TableWriter::Append(path));
+                         is_new ? TableWriter::Create(path, schema) : TableWriter::Open(path));
   const std::vector<int64_t> numbers = {value, value + 1};
   const std::vector<std::string_view> texts = {"x", "y"};
   CFILE_RETURN_IF_ERROR(writer.Append<int64_t>(0, numbers));
@@ -475,7 +475,7 @@ TEST_P(TableFaultTest, EachCallOfAWriterThatFailsItselfFails) {
     FailEachCall(
         directory_.path(), error(), [&] { Prepare(/*is_new=*/false); },
         [&]() -> absl::Status {
-          CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Append(path_, {&options, 1}));
+          CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Open(path_, {&options, 1}));
           if (given_up) return absl::OkStatus();
           const absl::Status status = writer.Finish();
           EXPECT_FALSE(status.ok());
@@ -717,7 +717,7 @@ TEST(FolderFaultTest, ForbiddenTable) {
   const std::vector<std::string> entries = directory.Entries();
   ASSERT_EQ(chmod(path.c_str(), 0500), 0);
   const absl::Status reading = TableReader::Open(path).status();
-  const absl::Status appending = TableWriter::Append(path).status();
+  const absl::Status appending = TableWriter::Open(path).status();
   ASSERT_EQ(chmod((path + "/table.cft").c_str(), 0), 0);
   const absl::Status forbidden = TableReader::Open(path).status();
   ASSERT_EQ(chmod(path.c_str(), 0700), 0);

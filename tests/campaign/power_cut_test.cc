@@ -175,7 +175,7 @@ const Schema& TwoColumns() {
 
 // Appends a part of ten rows. Creates the table if there is none.
 absl::Status AppendPart(const std::string& path) {
-  auto writer = fs::exists(path + "/table.cft") ? TableWriter::Append(path)
+  auto writer = fs::exists(path + "/table.cft") ? TableWriter::Open(path)
                                                 : TableWriter::Create(path, TwoColumns());
   if (!writer.ok()) return writer.status();
   const absl::Status status = AppendRows(*writer, 0, 10);
@@ -602,7 +602,7 @@ class TableCutTest : public testing::Test {
   static absl::Status Append(const TableLocation& table, int64_t first, bool is_new = false) {
     static const Schema schema{
         .columns = {Number(), {.name = "text", .type = ColumnType::String(), .nullable = true}}};
-    auto writer = is_new ? TableWriter::Create(table, schema) : TableWriter::Append(table);
+    auto writer = is_new ? TableWriter::Create(table, schema) : TableWriter::Open(table);
     if (!writer.ok()) return writer.status();
     const auto now = is_new ? schema : TableReader::Open(table)->schema();
     const absl::Status status = AppendNumbers(*writer, now, first, 2);

@@ -340,7 +340,7 @@ class TableModel {
     for (; rows > 0; --rows) part.push_back(next_row_++);
     SortByKey(part);
     state.parts.push_back(part);
-    return Write(TableWriter::Append(storage_, state.Options()), state, part);
+    return Write(TableWriter::Open(storage_, state.Options()), state, part);
   }
   void ExpectAppend() {
     const absl::Status status = Append(state_, 2);

@@ -61,7 +61,7 @@ absl::Status CreateTable(const std::string& path, int64_t stamp) {
 }
 
 absl::Status AppendPart(const std::string& path, int64_t stamp) {
-  CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Append(path));
+  CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Open(path));
   CFILE_RETURN_IF_ERROR(AppendStamp(writer, stamp));
   return writer.Finish();
 }
@@ -330,7 +330,7 @@ absl::StatusOr<std::map<int64_t, size_t>> CountStamps(const std::string& path) {
 // Appends a part with values in all columns of the table.
 absl::Status AppendStamped(const TableLocation& table, int64_t stamp) {
   CFILE_ASSIGN_OR_RETURN(const TableReader reader, TableReader::Open(table));
-  CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Append(table));
+  CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Open(table));
   CFILE_RETURN_IF_ERROR(AppendStamp(writer, stamp));
   if (reader.schema().columns.size() > 2) {
     const bool wide = reader.schema().columns[2].type == ColumnType::Int64();
@@ -385,7 +385,7 @@ TEST(TwoProcessesTest, PartsAndColumnsChangeAtOnce) {
   const auto prepared = NewMemoryStorage();
   for (int64_t stamp = -kParts; stamp < 0; ++stamp) {
     auto writer = stamp == -kParts ? TableWriter::Create(prepared, TwoColumns())
-                                   : TableWriter::Append(prepared);
+                                   : TableWriter::Open(prepared);
     ASSERT_TRUE(writer.ok() && AppendStamp(*writer, stamp).ok() && writer->Finish().ok());
   }
   uint64_t reads = 0;
@@ -533,7 +533,7 @@ TEST(TwoProcessesTest, ReplaceWhileOthersReadAndGiveUp) {
       if (number == 0) return ExitCode(ReplaceTables(path, tables, counted));
       // Begins parts and destroys their writers, whatever the state of the table.
       for (int64_t i = 0; i < 3 * tables; ++i) {
-        auto writer = TableWriter::Append(path);
+        auto writer = TableWriter::Open(path);
         if (writer.ok() && AppendStamp(*writer, -i).ok()) continue;
       }
       return 0;

@@ -217,7 +217,7 @@ TEST_F(ArrowImportTest, ColumnsOfTablesWithParts) {
                                                  RandomValues(others, 8, random_)};
   BuiltStream stream = StreamOf(first, {parts[0]});
   ASSERT_TRUE(Write(stream).ok());
-  ASSERT_TRUE(write(TableWriter::Append(storage_), first, {parts[1]}).ok());
+  ASSERT_TRUE(write(TableWriter::Open(storage_), first, {parts[1]}).ok());
   const auto schema = ImportArrowSchema(BuildSchema(others)->c);
   ASSERT_TRUE(schema.ok()) << schema.status();
 

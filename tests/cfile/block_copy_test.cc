@@ -41,7 +41,7 @@ template <typename T>
 absl::Status AppendPart(const TableLocation& table, const ColumnSchema& column,
                         const Column<T>& rows, const WriterOptions& options, bool create) {
   auto writer = create ? TableWriter::Create(table, {.columns = {column}}, {&options, 1})
-                       : TableWriter::Append(table, {&options, 1});
+                       : TableWriter::Open(table, {&options, 1});
   if (!writer.ok()) return writer.status();
   const std::vector<T> values = rows.Values();
   const auto copy = std::make_unique<T[]>(values.size());  // std::vector<bool> has no span

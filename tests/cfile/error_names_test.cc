@@ -201,7 +201,7 @@ TEST(ErrorNames, OfTables) {
   ExpectNamedOnce(TableReader::Open(missing).status(), missing);
   ExpectNamedOnce(RecordReader::Open(missing).status(), missing);
   ExpectNamedOnce(MessageReader::Open(missing, descriptor).status(), missing);
-  ExpectNamedOnce(TableWriter::Append(missing).status(), missing);
+  ExpectNamedOnce(TableWriter::Open(missing).status(), missing);
   ExpectNamedOnce(RecordWriter::Append(missing).status(), missing);
   ExpectNamedOnce(MessageWriter::Append(missing, descriptor).status(), missing);
 
@@ -243,7 +243,7 @@ TEST(ErrorNames, OfTables) {
   for (const size_t kept : {size_t{0}, size_t{5}, contents.size() - 1}) {
     WriteFile(path + "/table.cft", contents.substr(0, kept));
     ExpectNamedOnce(TableReader::Open(path).status(), path);
-    ExpectNamedOnce(TableWriter::Append(path).status(), path);
+    ExpectNamedOnce(TableWriter::Open(path).status(), path);
   }
   WriteFile(path + "/table.cft", contents);
   const std::string column = path + "/" + *table->part_file(0, 1);

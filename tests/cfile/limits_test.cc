@@ -284,7 +284,7 @@ TEST(Limits, OfRecordDepth) {
   const std::vector<int32_t> values = {1, 2, 3};
   for (const bool append : {false, true}) {
     auto writer =
-        append ? TableWriter::Append(path) : TableWriter::Create(path, Schema::OfRecords(*schema));
+        append ? TableWriter::Open(path) : TableWriter::Create(path, Schema::OfRecords(*schema));
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_EQ(writer->Append<int32_t>(0, values), absl::OkStatus());
     ASSERT_EQ(writer->Finish(), absl::OkStatus());
@@ -309,7 +309,7 @@ TEST(Limits, OfTableFiles) {
                   "above the limit of 100: raise max_metadata_size_bytes");
       break;
     }
-    writer = TableWriter::Append(directory.path("table"), {&options, 1});
+    writer = TableWriter::Open(directory.path("table"), {&options, 1});
     ASSERT_TRUE(writer.ok()) << writer.status();
   }
 }

@@ -177,7 +177,7 @@ TEST_F(OldestReaderTableTest, RefusesWhatItsReaderDoesNotKnow) {
   ExpectRefused(DropColumns(path_, std::vector<std::string>{ManyTypes().columns[1].name}));
   ExpectRefused(ColumnsWriter::Add(path_, std::vector<ColumnSchema>{added}).status());
   ExpectRefused(
-      TableWriter::Append(path_, std::vector<WriterOptions>{{.oldest_reader = kNew}}).status());
+      TableWriter::Open(path_, std::vector<WriterOptions>{{.oldest_reader = kNew}}).status());
   // A name is no feature.
   ASSERT_TRUE(RenameColumn(path_, ManyTypes().columns[0].name, "renamed").ok());
   ExpectOld(10);

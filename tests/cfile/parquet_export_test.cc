@@ -272,7 +272,7 @@ TEST(ParquetExport, NullsAreOfUnknownTypeUntilThereIsAValue) {
   ASSERT_TRUE(ImportParquet(NewMemorySource(parquet), copy).ok());
   elements = ElementsOf(copy, parquet);
   EXPECT_TRUE(elements[1].logical_type && elements[1].logical_type->unknown);
-  auto more = TableWriter::Append(copy);
+  auto more = TableWriter::Open(copy);
   ASSERT_TRUE(more.ok()) << more.status();
   ASSERT_TRUE(more->Append<int32_t>(0, std::vector<int32_t>{5}).ok());
   ASSERT_TRUE(more->Finish().ok());

@@ -229,7 +229,7 @@ TEST_F(PreparedPartsTest, WritersRemoveOnlyWhatIsNotFinished) {
   EXPECT_EQ(NumFolders(), 1);
   ASSERT_TRUE(*Commit({part}));
   // A part of a writer that Append began can be committed, too.
-  auto writer = TableWriter::Append(path_);
+  auto writer = TableWriter::Open(path_);
   ASSERT_TRUE(writer.ok() && AppendRows(*writer, 10, 5).ok());
   const auto appended = writer->FinishPrepared();
   ASSERT_TRUE(appended.ok());

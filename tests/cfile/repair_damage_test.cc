@@ -59,7 +59,7 @@ void AppendPart(const std::shared_ptr<Storage>& storage, int64_t first, WriterOp
                   {.name = "tripled", .type = ColumnType::Int64(), .nullable = true}}};
   std::vector<WriterOptions> options(3, layout);
   auto writer = first == 0 ? TableWriter::Create(storage, schema, options)
-                           : TableWriter::Append(storage, options);
+                           : TableWriter::Open(storage, options);
   ASSERT_TRUE(writer.ok()) << writer.status();
   std::vector<int64_t> ids, tripled;
   std::vector<std::string> texts;

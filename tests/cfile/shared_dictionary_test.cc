@@ -49,7 +49,7 @@ TableLocation TableOf(const std::vector<const encodings::EncodingRow*>& encoding
   for (const encodings::EncodingRow* row : encodings) {
     const WriterOptions options{.encoding = row->encoding, .block_size_bytes = 2000};
     auto writer = rows.rows.empty() ? TableWriter::Create(table, schema, {&options, 1})
-                                    : TableWriter::Append(table, {&options, 1});
+                                    : TableWriter::Open(table, {&options, 1});
     EXPECT_TRUE(writer.ok()) << writer.status();
     const Strings part = Texts(1000, rows.rows.size());
     EXPECT_TRUE(

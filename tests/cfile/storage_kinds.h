@@ -156,7 +156,7 @@ TEST_P(StorageTest, EachCommitHasOneWinner) {
 TEST_P(StorageTest, HoldsATable) {
   for (uint64_t part = 0; part < 3; ++part) {
     auto writer =
-        part == 0 ? TableWriter::Create(storage_, ManyTypes()) : TableWriter::Append(storage_);
+        part == 0 ? TableWriter::Create(storage_, ManyTypes()) : TableWriter::Open(storage_);
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_TRUE(AppendRows(*writer, 10 * part, 10).ok());
     const absl::Status status = writer->Finish();

@@ -54,7 +54,7 @@ class InterceptedTableTest : public testing::Test {
   InterceptedTableTest() {
     auto writer = TableWriter::Create(storage_, schema_);
     EXPECT_TRUE(writer.ok() && AppendRows(*writer, 0, 10).ok() && writer->Finish().ok());
-    auto append = TableWriter::Append(storage_);
+    auto append = TableWriter::Open(storage_);
     EXPECT_TRUE(append.ok() && AppendRows(*append, 10, 5).ok());
     writer_.emplace(*std::move(append));
   }
@@ -101,7 +101,7 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
       }
       // The files are deleted, and another writer commits first.
       EXPECT_TRUE(storage_->base()->Delete(part).ok());
-      auto other = TableWriter::Append(storage_->base());
+      auto other = TableWriter::Open(storage_->base());
       EXPECT_TRUE(other.ok() && AppendRows(*other, 10, 1).ok() && other->Finish().ok());
       return absl::OkStatus();
     });
@@ -111,7 +111,7 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
     EXPECT_TRUE(done) << what;
     EXPECT_EQ(Rows(), 11) << what;
     storage_->set_script(nullptr);
-    auto next = TableWriter::Append(storage_);
+    auto next = TableWriter::Open(storage_);
     ASSERT_TRUE(next.ok() && AppendRows(*next, 10, 5).ok());
     writer_.emplace(*std::move(next));
   }
@@ -201,7 +201,7 @@ absl::Status CommitOnePart(const std::shared_ptr<Storage>& storage, const std::s
 const NamedChange kChanges[] = {
     {"Create", [](const auto& to) { return FinishRows(TableWriter::Create(to, kTwoColumns), 0); },
      true},
-    {"Append", [](const auto& to) { return FinishRows(TableWriter::Append(to, kSorted), 30); }},
+    {"Append", [](const auto& to) { return FinishRows(TableWriter::Open(to, kSorted), 30); }},
     {"Replace",
      [](const auto& to) {
        const std::string part = PartName(to, 1);
@@ -250,7 +250,7 @@ class LostAnswerTest : public testing::TestWithParam<NamedChange> {
     if (GetParam().is_new) return storage;
     for (int64_t part = 0; part < 4; ++part) {
       EXPECT_TRUE(FinishRows(part == 0 ? TableWriter::Create(storage, kTwoColumns, kSorted)
-                                       : TableWriter::Append(storage, kSorted),
+                                       : TableWriter::Open(storage, kSorted),
                              10 * part)
                       .ok());
     }
@@ -340,7 +340,7 @@ TEST_F(InterceptedTableTest, CommitThatSaysThatItFailedAndDidNot) {
 TEST_F(InterceptedTableTest, ChunksThatAreAboutToBeNamedAreNotLost) {
   writer_.reset();
   for (int part = 0; part < 80; ++part) {
-    auto append = TableWriter::Append(storage_);
+    auto append = TableWriter::Open(storage_);
     ASSERT_TRUE(append.ok() && AppendRows(*append, 0, 1).ok() && append->Finish().ok());
   }
   const std::string third = TableReader::Open(storage_)->part(3)->name;
@@ -373,7 +373,7 @@ TEST_F(InterceptedTableTest, ReadsOfDeletedFilesSayThatTheSnapshotExpired) {
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<int64_t>(i * i * 0x9e3779b97f4a);
   const WriterOptions options{.encoding = Encoding::kPlain};
-  auto writer = TableWriter::Append(storage_, {&options, 1});
+  auto writer = TableWriter::Open(storage_, {&options, 1});
   ASSERT_TRUE(writer.ok() && writer->Append<int64_t>(0, values).ok() && writer->Finish().ok());
   const TableReader table = *TableReader::Open(storage_);
   auto cursor = table.NewCursor<int64_t>(0);
@@ -394,7 +394,7 @@ TEST_F(InterceptedTableTest, SeeksInPartsWithAndWithoutIndex) {
       const WriterOptions options{
           .value_index = part == 0 || part == 69 ? first_has_index == (part == 0) : true};
       auto writer = part == 0 ? TableWriter::Create(storage, schema_, {&options, 1})
-                              : TableWriter::Append(storage, {&options, 1});
+                              : TableWriter::Open(storage, {&options, 1});
       ASSERT_TRUE(writer.ok() && writer->Append<int64_t>(0, std::vector{part}).ok());
       ASSERT_TRUE(writer->Finish().ok());
     }
@@ -431,7 +431,7 @@ TEST_F(InterceptedTableTest, EachCallFailsOnce) {
       return counts && calls++ == failing ? absl::UnavailableError("busy") : absl::OkStatus();
     });
     writer_.reset();
-    auto writer = TableWriter::Append(storage_);
+    auto writer = TableWriter::Open(storage_);
     absl::Status status = writer.status();
     if (writer.ok()) {
       ASSERT_TRUE(AppendRows(*writer, 10, 1).ok());

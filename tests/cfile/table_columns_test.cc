@@ -74,7 +74,7 @@ class TableColumnsTest : public testing::Test {
     return options;
   }
   absl::Status AppendPart(int32_t rows) {
-    CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Append(storage_, Options()));
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Open(storage_, Options()));
     CFILE_RETURN_IF_ERROR(Fill(writer, rows));
     return writer.Finish();
   }
@@ -166,7 +166,7 @@ TEST_F(TableColumnsTest, AddWithDefault) {
     ASSERT_TRUE(AddColumn(storage_, {.name = "ratio", .type = ColumnType::Float()}, 0.5).ok());
     EXPECT_THAT(NewFiles(files), IsEmpty());
 
-    auto writer = TableWriter::Append(storage_);
+    auto writer = TableWriter::Open(storage_);
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_TRUE(Fill(*writer, 2).ok());
     const bool flags[] = {false, true};
@@ -409,7 +409,7 @@ TEST_F(TableColumnsTest, Widen) {
     ASSERT_TRUE(AddColumn(storage_, {.name = "d", .type = ColumnType::Decimal(9, 2)}, -7).ok());
     ASSERT_TRUE(
         AddColumn(storage_, {.name = "u", .type = ColumnType::Uint8(), .nullable = true}).ok());
-    auto writer = TableWriter::Append(storage_, Options(5));
+    auto writer = TableWriter::Open(storage_, Options(5));
     ASSERT_TRUE(Fill(*writer, 2).ok());
     const int32_t decimals[] = {5, -5};
     const uint8_t numbers[] = {0, 200};
@@ -497,7 +497,7 @@ TEST_F(TableColumnsTest, AddAndReplaceValues) {
     EXPECT_EQ(ValuesOf(Open(), 3), Numbers(100, rows));
     EXPECT_EQ(ValuesOf(Open(), 4), Texts(rows, "1.5"));
     // An empty part can be appended, although the new columns have no defaults.
-    ASSERT_TRUE(TableWriter::Append(storage_)->Finish().ok());
+    ASSERT_TRUE(TableWriter::Open(storage_)->Finish().ok());
 
     files = Files();
     const TableReader second = Open();
@@ -537,7 +537,7 @@ TEST_F(TableColumnsTest, ReplacingNeedsNoFeature) {
   ASSERT_TRUE(writer->Append<float>(0, std::vector<float>(writer->num_rows(), 2)).ok());
   // Rows that another writer appends in the meantime keep their values.
   // This also holds if the other writer finishes later.
-  auto appender = TableWriter::Append(storage_, Options());
+  auto appender = TableWriter::Open(storage_, Options());
   ASSERT_TRUE(AppendPart(1).ok());
   ASSERT_TRUE(writer->Finish().ok());
   ASSERT_TRUE(Fill(*appender, 1).ok());
@@ -573,9 +573,9 @@ TEST_F(TableColumnsTest, NestedRecords) {
   ASSERT_TRUE(writer->Append<int64_t>(0, std::vector<int64_t>{0, 1, 2}).ok());
   ASSERT_TRUE(fill(*writer, 1, 0, false).ok());
   ASSERT_TRUE(writer->Finish().ok());
-  writer = TableWriter::Append(storage_);
+  writer = TableWriter::Open(storage_);
   ASSERT_TRUE(writer->Finish().ok());  // no rows
-  writer = TableWriter::Append(storage_);
+  writer = TableWriter::Open(storage_);
   ASSERT_TRUE(writer->Append<int64_t>(0, std::vector<int64_t>{3}).ok());
   ASSERT_TRUE(fill(*writer, 1, 0, true).ok());
   ASSERT_TRUE(writer->Finish().ok());
@@ -659,7 +659,7 @@ TEST_F(TableColumnsTest, ChangesThatMeet) {
     EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
     EXPECT_THAT(status.message(), HasSubstr(what));
   };
-  auto appender = TableWriter::Append(storage_, Options());
+  auto appender = TableWriter::Open(storage_, Options());
   ASSERT_TRUE(Fill(*appender, 1).ok());
   auto a = replacer();
   auto b = adder();
@@ -906,7 +906,7 @@ TEST_F(TableColumnsTest, TablesWithoutParts) {
   const ColumnSchema y = {.name = "y", .type = ColumnType::Int8()};
   ASSERT_TRUE(ColumnsWriter::Add(storage_, {&y, 1})->Finish().ok());
   EXPECT_EQ(Open().schema().columns.size(), 5u);
-  ASSERT_TRUE(TableWriter::Append(storage_)->Finish().ok());
+  ASSERT_TRUE(TableWriter::Open(storage_)->Finish().ok());
   Contents(Open());
 }
 

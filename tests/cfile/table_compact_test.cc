@@ -227,7 +227,7 @@ TEST_P(CompactTest, DropRowsBelowKeepsTheOrderOfVersions) {
     std::vector<std::pair<int64_t, int64_t>> rows;
     for (int64_t version = 0; version < 6; ++version) {
       auto writer = version == 0 ? TableWriter::Create(path, schema, options)
-                                 : TableWriter::Append(path, options);
+                                 : TableWriter::Open(path, options);
       std::vector<int64_t> keys;
       const int64_t low = static_cast<int64_t>(random() % 20);
       for (int64_t key = low; key < 20 && keys.size() < 1 + random() % 12; ++key)
@@ -283,7 +283,7 @@ TEST_P(CompactTest, AppendsMergedRowsToAnotherTable) {
   ASSERT_EQ(to->Finish(), absl::OkStatus());
   EXPECT_EQ(Read(TableReader::Open(path).value()), Expected());
 
-  auto more = TableWriter::Append(path, options);
+  auto more = TableWriter::Open(path, options);
   ASSERT_TRUE(more.ok()) << more.status();
   const absl::Status stop = absl::CancelledError("stop");
   EXPECT_EQ(AppendMerged(from, *more, [&](uint64_t) { return stop; }), stop);

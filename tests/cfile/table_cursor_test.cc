@@ -102,7 +102,7 @@ class TableCursorTest : public TableTestBase {
                     .value_index = i < 3,
                     .max_values_per_block = 1 + static_cast<uint32_t>(random() % 12)};
     }
-    auto writer = fs::exists(path_) ? TableWriter::Append(path_, options)
+    auto writer = fs::exists(path_) ? TableWriter::Open(path_, options)
                                     : TableWriter::Create(path_, schema, options);
     ASSERT_TRUE(writer.ok()) << writer.status();
     starts_.push_back(num_rows_);
@@ -533,7 +533,7 @@ TEST_F(TableCursorTest, KeyCursorOpensPartsWhenItReachesThem) {
 TEST_F(TableCursorTest, KeyCursorNeedsAValueIndexInEachPart) {
   WriteKeys({{"a", "c"}, {}});
   {
-    auto writer = TableWriter::Append(path_);
+    auto writer = TableWriter::Open(path_);
     const std::string_view value = "b";
     ASSERT_EQ(writer->Append<std::string_view>(0, {&value, 1}), absl::OkStatus());
     ASSERT_EQ(writer->Finish(), absl::OkStatus());
@@ -701,8 +701,7 @@ TEST_F(TableCursorTest, KeyIndex) {
     return std::string(key.Add<int32_t>(n).bytes());
   };
   const auto write = [&](const std::vector<int32_t>& numbers) {
-    auto writer =
-        fs::exists(path_) ? TableWriter::Append(path_) : TableWriter::Create(path_, schema);
+    auto writer = fs::exists(path_) ? TableWriter::Open(path_) : TableWriter::Create(path_, schema);
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_EQ(writer->Append<int32_t>(0, numbers), absl::OkStatus());
     for (const int32_t n : numbers) {

@@ -40,7 +40,7 @@ void WriteFile(const std::string& path, std::string_view contents) {
 
 absl::StatusOr<TableWriter> CreateOrAppend(const std::string& path, const Schema& schema,
                                            std::span<const WriterOptions> options) {
-  return std::filesystem::exists(path) ? TableWriter::Append(path, options)
+  return std::filesystem::exists(path) ? TableWriter::Open(path, options)
                                        : TableWriter::Create(path, schema, options);
 }
 
@@ -150,7 +150,7 @@ CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 void TableTestBase::WritePart(uint64_t first, uint64_t count, const Schema& schema,
                               const WriterOptions& options) {
   auto writer = first == 0 ? TableWriter::Create(path_, schema, {&options, 1})
-                           : TableWriter::Append(path_, {&options, 1});
+                           : TableWriter::Open(path_, {&options, 1});
   ASSERT_TRUE(writer.ok()) << writer.status();
   const absl::Status appended = AppendRows(*writer, first, count);
   ASSERT_TRUE(appended.ok()) << appended;
@@ -164,7 +164,7 @@ void TableTestBase::WriteKeys(const std::vector<std::vector<std::string>>& parts
     auto writer = i == 0 ? TableWriter::Create(
                                path_, {.columns = {{.name = "key", .type = ColumnType::String()}}},
                                {&options, 1})
-                         : TableWriter::Append(path_, {&options, 1});
+                         : TableWriter::Open(path_, {&options, 1});
     ASSERT_TRUE(writer.ok()) << writer.status();
     const std::vector<std::string_view> values(parts[i].begin(), parts[i].end());
     ASSERT_TRUE(writer->Append<std::string_view>(0, values).ok());

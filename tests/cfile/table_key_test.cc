@@ -61,7 +61,7 @@ TEST_F(TableKeyTest, SeeksByNumberAcrossParts) {
   const Schema schema{.columns = {{.name = "n", .type = ColumnType::Double()}}};
   const WriterOptions options{.value_index = true};
   for (const std::vector<double>& values : {std::vector<double>{-10, -2.5}, {-1, 0, 1}, {2, 300}}) {
-    auto writer = fs::exists(path_) ? TableWriter::Append(path_, {&options, 1})
+    auto writer = fs::exists(path_) ? TableWriter::Open(path_, {&options, 1})
                                     : TableWriter::Create(path_, schema, {&options, 1});
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_TRUE(writer->Append<double>(0, values).ok());
@@ -142,7 +142,7 @@ TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
   const std::vector<std::vector<std::string>> added = {{"d"}, {"l", "c", "g", "c", "d"}, {}};
   WriteKeys(parts);
   for (const auto& part : added) {
-    auto writer = TableWriter::Append(path_);
+    auto writer = TableWriter::Open(path_);
     const std::vector<std::string_view> values(part.begin(), part.end());
     ASSERT_TRUE(writer->Append<std::string_view>(0, values).ok());
     ASSERT_TRUE(writer->Finish().ok());
@@ -153,7 +153,7 @@ TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
   // A part with a value index follows the parts without one.
   {
     const WriterOptions options{.value_index = true};
-    auto writer = TableWriter::Append(path_, {&options, 1});
+    auto writer = TableWriter::Open(path_, {&options, 1});
     const std::vector<std::string_view> values = {"a", "c", "m"};
     ASSERT_TRUE(writer->Append<std::string_view>(0, values).ok());
     ASSERT_TRUE(writer->Finish().ok());
@@ -170,7 +170,7 @@ TEST_F(TableKeyTest, SeeksNumbersInPartsWithoutAValueIndex) {
   for (const bool indexed : {true, false}) {
     const WriterOptions options{.value_index = indexed};
     auto writer = indexed ? TableWriter::Create(path_, schema, {&options, 1})
-                          : TableWriter::Append(path_, {&options, 1});
+                          : TableWriter::Open(path_, {&options, 1});
     ASSERT_TRUE(writer.ok()) << writer.status();
     const std::vector<double> values =
         indexed ? std::vector<double>{-1, 5} : std::vector<double>{nan, 7, -0.0, 0.0, nan, 4};
@@ -222,12 +222,12 @@ TEST_F(TableKeyTest, ATableWithoutRowsKeepsItsOrder) {
   }
   const WriterOptions options{.value_index = true};
   const std::string_view key = "a";
-  auto writer = TableWriter::Append(path_, {&options, 1});
+  auto writer = TableWriter::Open(path_, {&options, 1});
   ASSERT_EQ(writer->Append<std::string_view>(0, {&key, 1}), absl::OkStatus());
   ASSERT_EQ(writer->Finish(), absl::OkStatus());
   ASSERT_EQ(DropRowsBelow<std::string_view>(path_, 0, "z"), absl::OkStatus());
   EXPECT_TRUE(*OpenTable().has_value_index(0));
-  ASSERT_EQ(TableWriter::Append(path_, {&options, 1})->Finish(), absl::OkStatus());
+  ASSERT_EQ(TableWriter::Open(path_, {&options, 1})->Finish(), absl::OkStatus());
   ASSERT_TRUE(Compact(path_).ok());
   EXPECT_EQ(OpenTable().num_parts(), 1);
   EXPECT_TRUE(*OpenTable().has_value_index(0));
@@ -259,8 +259,7 @@ class CompoundKeyTableTest : public TableTestBase {
     const Schema schema{.columns = {{.name = "n", .type = ColumnType::Int32()},
                                     {.name = "text", .type = ColumnType::String()}},
                         .key_columns = {1, 0}};
-    auto writer =
-        fs::exists(path_) ? TableWriter::Append(path_) : TableWriter::Create(path_, schema);
+    auto writer = fs::exists(path_) ? TableWriter::Open(path_) : TableWriter::Create(path_, schema);
     if (!writer.ok()) return writer.status();
     CompoundKey key(schema.key_types());
     absl::Status status;

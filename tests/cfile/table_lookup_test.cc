@@ -226,7 +226,7 @@ TEST_F(TableLookupTest, RefusesWhatItCannotSearch) {
   Append<int32_t>({1, 2}, {10, 20});
   TableLookup lookup = Lookup();
   EXPECT_EQ(lookup.Get(int64_t{1}).status().code(), absl::StatusCode::kInvalidArgument);
-  auto writer = TableWriter::Append(path_);
+  auto writer = TableWriter::Open(path_);
   ASSERT_TRUE(writer.ok()) << writer.status();
   ASSERT_TRUE(writer->Append<int32_t>(0, std::vector<int32_t>{2, 1}).ok());
   ASSERT_TRUE(writer->Append<int64_t>(1, std::vector<int64_t>{1, 2}).ok());

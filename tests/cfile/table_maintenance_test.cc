@@ -37,7 +37,7 @@ class TableMaintenanceTest : public TableTestBase {
   // Each value of a part is the number of the part.
   void WriteTable(int64_t parts) {
     for (int64_t part = 0; part < parts; ++part) {
-      auto writer = part == 0 ? TableWriter::Create(path_, schema_) : TableWriter::Append(path_);
+      auto writer = part == 0 ? TableWriter::Create(path_, schema_) : TableWriter::Open(path_);
       ASSERT_TRUE(writer.ok()) << writer.status();
       Fill(*writer, part);
       ASSERT_TRUE(writer->Finish().ok());
@@ -170,7 +170,7 @@ TEST_F(TableMaintenanceTest, DropsAllPartsOrNone) {
   ASSERT_TRUE(DropParts(path_, names).ok());
   EXPECT_EQ(OpenTable().num_parts(), 0);
   EXPECT_THAT(Values(), IsEmpty());
-  auto writer = TableWriter::Append(path_);
+  auto writer = TableWriter::Open(path_);
   ASSERT_TRUE(writer.ok());
   Fill(*writer, 7);
   ASSERT_TRUE(writer->Finish().ok());
@@ -412,7 +412,7 @@ TEST_F(TableMaintenanceTest, CollectsNumberedParts) {
 
 TEST_F(TableMaintenanceTest, WritersInProgressKeepTheirFiles) {
   WriteTable(1);
-  auto writer = TableWriter::Append(path_);
+  auto writer = TableWriter::Open(path_);
   ASSERT_TRUE(writer.ok());
   EXPECT_THAT(Collect(hours(1)), IsEmpty());
   Fill(*writer, 1);
@@ -425,7 +425,7 @@ TEST_F(TableMaintenanceTest, WritersInProgressKeepTheirFiles) {
 TEST_F(TableMaintenanceTest, WritersOfCollectedFilesAreAborted) {
   WriteTable(1);
   for (const bool whole_table : {false, true}) {
-    auto writer = TableWriter::Append(path_);
+    auto writer = TableWriter::Open(path_);
     ASSERT_TRUE(writer.ok());
     Fill(*writer, 1);
     if (whole_table) {
@@ -451,7 +451,7 @@ TEST_F(TableMaintenanceTest, CollectorsRaceWithWriters) {
   for (size_t thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
       for (int i = 0; i < kAppends; ++i) {
-        auto writer = TableWriter::Append(path_);
+        auto writer = TableWriter::Open(path_);
         absl::Status status = writer.status();
         const std::vector<int64_t> values(10, 1);
         for (const size_t column : {0, 1}) {
@@ -488,7 +488,7 @@ TEST_F(TableMaintenanceTest, ReplacesParts) {
   Fill(*writer, 12);
   EXPECT_THAT(Values(), ElementsAre(0, 1, 2, 3));
   // Another writer appends in the meantime.
-  auto appender = TableWriter::Append(path_);
+  auto appender = TableWriter::Open(path_);
   ASSERT_TRUE(appender.ok());
   Fill(*appender, 4);
   ASSERT_TRUE(appender->Finish().ok());

@@ -41,7 +41,7 @@ std::string Text(uint64_t row) { return absl::StrCat("the text of row ", row); }
 void AppendPart(const std::shared_ptr<Storage>& storage, uint64_t first) {
   const std::vector<WriterOptions> options(2, {.value_index = true});
   auto writer = first == 0 ? TableWriter::Create(storage, TestSchema(), options)
-                           : TableWriter::Append(storage, options);
+                           : TableWriter::Open(storage, options);
   ASSERT_TRUE(writer.ok()) << writer.status();
   std::vector<int64_t> keys(kRowsPerPart);
   std::iota(keys.begin(), keys.end(), static_cast<int64_t>(first));

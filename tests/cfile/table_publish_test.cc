@@ -51,7 +51,7 @@ TEST_F(TablePublishTest, CreatesOnlyWhereNothingIs) {
 
 TEST_F(TablePublishTest, NothingToReadOrAppendTo) {
   for (const auto& status :
-       {TableReader::Open(path_).status(), TableWriter::Append(path_).status()}) {
+       {TableReader::Open(path_).status(), TableWriter::Open(path_).status()}) {
     EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
     EXPECT_THAT(status.message(), HasSubstr(table_file_));
   }
@@ -74,7 +74,7 @@ TEST_F(TablePublishTest, DroppedAppendLeavesTheTable) {
   WritePart(0, 100);
   const std::vector<std::string> before = directory_.Entries();
   {
-    auto writer = TableWriter::Append(path_);
+    auto writer = TableWriter::Open(path_);
     ASSERT_TRUE(writer.ok());
     ASSERT_TRUE(AppendRows(*writer, 100, 10'000).ok());
     EXPECT_NE(directory_.Entries(), before);
@@ -104,14 +104,16 @@ TEST_F(TablePublishTest, OtherValueTypesAreRefused) {
   const absl::Status status = writer->Append<int32_t>(0, std::vector<int32_t>{1});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("column id holds int64"));
-  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(writer->Append<int64_t>(0, std::vector<int64_t>{1}), status);
+  EXPECT_EQ(writer->Finish(), status);
+  WritePart(0, 1);
   EXPECT_EQ(OpenTable().NewCursor<int32_t>(0).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(TablePublishTest, AppendersThatMeetBothSucceed) {
   WritePart(0, 10);
-  auto first = TableWriter::Append(path_);
-  auto second = TableWriter::Append(path_);
+  auto first = TableWriter::Open(path_);
+  auto second = TableWriter::Open(path_);
   ASSERT_TRUE(first.ok() && second.ok());
   ASSERT_TRUE(AppendRows(*first, 15, 7).ok());
   ASSERT_TRUE(AppendRows(*second, 10, 5).ok());
@@ -134,7 +136,7 @@ TEST_F(TablePublishTest, AppendersOfAnotherTableAreAborted) {
     WritePart(0, 10);
     const std::string table_file = ReadFile(table_file_);
     {
-      auto writer = TableWriter::Append(path_);
+      auto writer = TableWriter::Open(path_);
       ASSERT_TRUE(writer.ok() && AppendRows(*writer, 10, 7).ok());
       change();
       const absl::Status status = writer->Finish();
@@ -190,7 +192,7 @@ TEST_F(TablePublishTest, AppendersThatRaceLoseNothing) {
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&] {
       for (int i = 0; i < kAppends; ++i) {
-        auto writer = TableWriter::Append(path_);
+        auto writer = TableWriter::Open(path_);
         ASSERT_TRUE(writer.ok()) << writer.status();
         ASSERT_TRUE(AppendRows(*writer, 10, 1).ok());
         const absl::Status status = writer->Finish();
@@ -240,7 +242,7 @@ class ReplacedTableTest : public TablePublishTest {
     const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
                                     {.name = "b", .type = ColumnType::Int64()}}};
     for (size_t part = 0; part < parts; ++part) {
-      auto writer = part == 0 ? TableWriter::Create(path_, schema) : TableWriter::Append(path_);
+      auto writer = part == 0 ? TableWriter::Create(path_, schema) : TableWriter::Open(path_);
       ASSERT_TRUE(writer.ok()) << writer.status();
       const std::vector<int64_t> values(10, value);
       for (const size_t column : {0, 1}) ASSERT_TRUE(writer->Append<int64_t>(column, values).ok());
@@ -301,7 +303,7 @@ TEST_F(ReplacedTableTest, AppendedTableIsNotAnother) {
     WriteTable(1);
     if (counted) CountParts();
     const TableReader table = OpenTable();
-    auto writer = TableWriter::Append(path_);
+    auto writer = TableWriter::Open(path_);
     ASSERT_TRUE(writer.ok() && writer->Finish().ok());
     for (const size_t column : {0, 1}) EXPECT_TRUE(table.OpenColumn(0, column).ok());
   }
@@ -315,7 +317,7 @@ TEST_F(ReplacedTableTest, DroppedWriterLeavesTheOtherTable) {
         fs::remove_all(directory_.path("aside"));
         WriteTable(1);
         if (counted) CountParts();
-        auto writer = TableWriter::Append(path_);
+        auto writer = TableWriter::Open(path_);
         ASSERT_TRUE(writer.ok()) << writer.status();
         fs::rename(path_, directory_.path("aside"));
         WriteTable(2, parts);
@@ -346,7 +348,7 @@ TEST_F(TablePublishTest, WriterRefusesWhatReadersRefuse) {
   absl::Status status;
   for (; status.ok() && parts < 100; parts += status.ok()) {
     auto writer = parts == 0 ? TableWriter::Create(path_, schema, {&options, 1})
-                             : TableWriter::Append(path_, {&options, 1});
+                             : TableWriter::Open(path_, {&options, 1});
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_TRUE(AppendRows(*writer, parts, 1).ok());
     status = writer->Finish();

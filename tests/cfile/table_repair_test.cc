@@ -95,7 +95,7 @@ class TableRepairTest : public testing::Test {
   // Appends a part of kRows rows; creates the table if there is none.
   absl::Status Append(const std::shared_ptr<Storage>& storage) {
     const bool is_new = !storage->Open("table.cft").ok();
-    auto writer = is_new ? TableWriter::Create(storage, schema_) : TableWriter::Append(storage);
+    auto writer = is_new ? TableWriter::Create(storage, schema_) : TableWriter::Open(storage);
     if (!writer.ok()) return writer.status();
     std::vector<int64_t> values;
     for (int64_t i = 0; i < kRows; ++i) values.push_back(next_ + i);
@@ -669,7 +669,7 @@ TEST_F(TableRepairTest, SalvagesColumns) {
     constexpr int64_t kMany = 20'000;
     const WriterOptions options{
         .encoding = Encoding::kPlain, .value_index = false, .block_size_bytes = 4096};
-    auto writer = TableWriter::Append(storage_, {&options, 1});
+    auto writer = TableWriter::Open(storage_, {&options, 1});
     ASSERT_TRUE(writer.ok());
     std::vector<int64_t> values;
     for (int64_t i = 0; i < kMany; ++i) values.push_back(kRows + i);
@@ -851,7 +851,7 @@ class RepairedColumnsTest : public TableRepairTest {
     for (int i = 0; i < count; ++i, next_ += 3) {
       const bool is_new = !storage_->Open("table.cft").ok();
       const Schema schema = is_new ? schema_ : Open().schema();
-      auto writer = is_new ? TableWriter::Create(storage_, schema) : TableWriter::Append(storage_);
+      auto writer = is_new ? TableWriter::Create(storage_, schema) : TableWriter::Open(storage_);
       ASSERT_TRUE(writer.ok()) << writer.status();
       ASSERT_TRUE(AppendNumbers(*writer, schema, next_, 3).ok());
       const absl::Status status = writer->Finish();

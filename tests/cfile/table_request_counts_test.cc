@@ -50,7 +50,7 @@ std::shared_ptr<Storage> TableOf(const Form& form) {
   column_options[0].value_index = !form.compound;
   for (size_t part = 0; part < form.num_parts; ++part) {
     auto writer = part == 0 ? TableWriter::Create(storage, schema, column_options)
-                            : TableWriter::Append(storage, column_options);
+                            : TableWriter::Open(storage, column_options);
     EXPECT_TRUE(writer.ok()) << writer.status();
     for (size_t column = 0; column < 4; ++column) {
       std::vector<int64_t> values(form.rows_per_part);

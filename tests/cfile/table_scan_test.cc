@@ -593,8 +593,8 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
       {.encoding = Encoding::kPlain, .block_size_bytes = 800},
       {.encoding = Encoding::kPlain, .block_size_bytes = 800, .bloom_filter_bits_per_value = 16}};
   for (int64_t part = 0; part < 3; ++part) {
-    auto writer = part == 0 ? TableWriter::Create(path_, schema, options)
-                            : TableWriter::Append(path_, options);
+    auto writer =
+        part == 0 ? TableWriter::Create(path_, schema, options) : TableWriter::Open(path_, options);
     ASSERT_TRUE(writer.ok()) << writer.status();
     std::vector<int64_t> ids, mixed;
     for (int64_t i = 0; i < 1000; ++i) {
@@ -654,8 +654,7 @@ TEST_F(TableScanTest, CountersOfManyParts) {
   const std::shared_ptr<Storage> storage = NewMemoryStorage();
   const Schema schema{.columns = {{.name = "id", .type = ColumnType::Int64()}}};
   for (uint64_t part = 0; part < kParts; ++part) {
-    auto writer =
-        part == 0 ? TableWriter::Create(storage, schema) : TableWriter::Append(storage, {});
+    auto writer = part == 0 ? TableWriter::Create(storage, schema) : TableWriter::Open(storage, {});
     ASSERT_TRUE(writer.ok()) << writer.status();
     const auto first = static_cast<int64_t>(2 * part);
     ASSERT_EQ(writer->Append<int64_t>(0, {{first, first + 1}}), absl::OkStatus());
@@ -742,7 +741,7 @@ TEST_F(TableScanTest, CompoundKeysFindRows) {
       bytes.push_back(key_bytes);
       rows_.push_back({std::string(key.service), int128_t{key.host}, key.time});
     }
-    auto writer = part == 0 ? TableWriter::Create(path_, schema) : TableWriter::Append(path_);
+    auto writer = part == 0 ? TableWriter::Create(path_, schema) : TableWriter::Open(path_);
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_EQ(writer->Append<std::string_view>(0, services), absl::OkStatus());
     ASSERT_EQ(writer->Append<int32_t>(1, hosts), absl::OkStatus());

@@ -155,6 +155,45 @@ TEST_F(TableTest, OptionsForNoneAllOrEachColumn) {
   EXPECT_FALSE(table.OpenColumn(0, 1)->info().value_index_root.has_value());
 }
 
+TEST_F(TableTest, OpenOrCreateNeedsNoTable) {
+  const Schema schema{.columns = {{.name = "flag", .type = ColumnType::Bool()}}};
+  const std::vector<bool> flags = {true, false, true};
+  auto killed = TableWriter::Create(path_, schema);  // leaves the files of an unfinished table
+  ASSERT_TRUE(killed.ok()) << killed.status();
+  auto first = TableWriter::OpenOrCreate(path_, schema);
+  auto second = TableWriter::OpenOrCreate(path_, schema);
+  for (auto* writer : {&first, &second}) {
+    ASSERT_TRUE(writer->ok()) << writer->status();
+    ASSERT_TRUE((*writer)->Append(0, flags).ok());
+    ASSERT_TRUE((*writer)->Finish().ok());
+  }
+  const TableReader table = OpenTable();
+  EXPECT_EQ(table.num_parts(), 2);
+  const auto value = table.NewCursor<bool>(0)->Get(5);
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_EQ(*value, true);
+  EXPECT_EQ(TableWriter::OpenOrCreate(path_, ManyTypes()).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(TableTest, RefreshFindsWhatHasChanged) {
+  WritePart(0, 10);
+  const TableReader table = OpenTable();
+  ASSERT_TRUE(table.OpenColumn(0, 0).ok());
+  const uint64_t open_bytes = table.memory_usage_bytes();
+  ASSERT_GT(open_bytes, 0);
+  const auto same = table.Refresh();
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_EQ(same->memory_usage_bytes(), open_bytes);  // the same open table
+  WritePart(10, 5);
+  const auto changed = same->Refresh();
+  ASSERT_TRUE(changed.ok()) << changed.status();
+  EXPECT_EQ(changed->num_rows(), 15);
+  EXPECT_EQ(table.num_rows(), 10);
+  fs::remove_all(path_);
+  EXPECT_EQ(changed->Refresh().status().code(), absl::StatusCode::kNotFound);
+}
+
 TEST_F(TableTest, SchemaFinds) {
   EXPECT_EQ(ManyTypes().Find("day"), 3);
   EXPECT_EQ(ManyTypes().Find("Day"), std::nullopt);

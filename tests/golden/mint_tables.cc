@@ -47,7 +47,7 @@ absl::Status Append(TableWriter& writer, size_t column, const Column<T>& rows) {
 // Returns a writer for a new part. Creates the table if there is none.
 absl::StatusOr<TableWriter> NewPart(const TablePointer& table, const Schema& schema,
                                     std::span<const WriterOptions> options = {}) {
-  auto writer = TableWriter::Append(table, options);
+  auto writer = TableWriter::Open(table, options);
   return absl::IsNotFound(writer.status()) ? TableWriter::Create(table, schema, options)
                                            : std::move(writer);
 }

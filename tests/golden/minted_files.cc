@@ -273,7 +273,7 @@ absl::Status WriteTable(const std::string& directory, const json& table, const N
   bool first = true;
   for (const json& part : table["parts"]) {
     auto writer = first ? TableWriter::Create(directory, schema, options)
-                        : TableWriter::Append(directory, options);
+                        : TableWriter::Open(directory, options);
     if (!writer.ok()) return writer.status();
     first = false;
     std::vector<const json*> parts_rows;

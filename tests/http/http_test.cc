@@ -248,7 +248,7 @@ TEST_P(DisturbedTest, TablesLoseNoCommit) {
   for (uint64_t part = 0; part < 3; ++part) {
     const auto storage = *ClientOf(GetParam()).OpenTable(url);
     auto writer =
-        part == 0 ? TableWriter::Create(storage, ManyTypes()) : TableWriter::Append(storage);
+        part == 0 ? TableWriter::Create(storage, ManyTypes()) : TableWriter::Open(storage);
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_TRUE(AppendRows(*writer, 10 * part, 10).ok());
     const absl::Status status = writer->Finish();
@@ -275,7 +275,7 @@ TEST(Http, WritersAtTheSameTimeLoseNoCommit) {
   const auto write = [&](int number) {
     const auto storage = *ClientOf("LATENCY").OpenTable(url);
     auto writer =
-        number == 0 ? TableWriter::Create(storage, ManyTypes()) : TableWriter::Append(storage);
+        number == 0 ? TableWriter::Create(storage, ManyTypes()) : TableWriter::Open(storage);
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_TRUE(AppendRows(*writer, 0, 10).ok());
     const absl::Status status = writer->Finish();
@@ -311,7 +311,7 @@ TEST(Http, ServersThatIgnoreConditionsAreRefused) {
     const auto sink = client.CreateUrl(url + ".file", ExistingFile::kKept);
     expect_refused((*sink)->Finish(), "If-None-Match");
     EXPECT_EQ(client.OpenUrl(url + ".file").status().code(), absl::StatusCode::kNotFound);
-    const auto appended = WriteTenRows(TableWriter::Append(*client.OpenTable(url)));
+    const auto appended = WriteTenRows(TableWriter::Open(*client.OpenTable(url)));
     if (server == "NO_CONDITIONS") {
       expect_refused(appended, "If-Match");
     } else {
@@ -330,14 +330,14 @@ TEST(Http, ACommitWhoseAnswerIsLostIsNotRepeated) {
   std::atomic<bool> done = false;
   std::thread writer([&] {
     const auto late = ClientOf("LOST_ANSWER_LATE").OpenTable(url);
-    const absl::Status status = WriteTenRows(TableWriter::Append(*late));
+    const absl::Status status = WriteTenRows(TableWriter::Open(*late));
     EXPECT_TRUE(status.ok()) << status;
     done = true;
   });
   // A table names its last 32 commits. After more commits, the writer cannot know its outcome.
   uint64_t rows = 20;
   do {
-    const absl::Status status = WriteTenRows(TableWriter::Append(*storage));
+    const absl::Status status = WriteTenRows(TableWriter::Open(*storage));
     EXPECT_TRUE(status.ok()) << status;
     rows += 10;
   } while (!done && rows < 20 + 10 * 31);
@@ -611,7 +611,7 @@ TEST(Http, AScanReadsSmallFilesWhole) {
   for (uint64_t part = 0; part < 4; ++part) {
     const auto storage = *ClientOf("S3").OpenTable(url);
     auto writer =
-        part == 0 ? TableWriter::Create(storage, ManyTypes()) : TableWriter::Append(storage);
+        part == 0 ? TableWriter::Create(storage, ManyTypes()) : TableWriter::Open(storage);
     ASSERT_TRUE(writer.ok() && AppendRows(*writer, 10 * part, 10).ok() && writer->Finish().ok());
   }
   RequestsAt("PROXY");

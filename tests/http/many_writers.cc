@@ -70,7 +70,7 @@ Schema NumberedRows() { return {.columns = {{.name = "row", .type = ColumnType::
 void AppendPart(const std::shared_ptr<Storage>& storage, bool create, int64_t part, Work& work,
                 const HttpClient& client) {
   TableWriter writer =
-      OrDie(create ? TableWriter::Create(storage, NumberedRows()) : TableWriter::Append(storage));
+      OrDie(create ? TableWriter::Create(storage, NumberedRows()) : TableWriter::Open(storage));
   std::vector<int64_t> rows(kRowsPerPart);
   for (int64_t i = 0; i < kRowsPerPart; ++i) rows[static_cast<size_t>(i)] = kRowsPerPart * part + i;
   OrDie(writer.Append<int64_t>(0, rows));

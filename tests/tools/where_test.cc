@@ -263,7 +263,7 @@ class FoundRows : public testing::Test {
                     {.name = "score", .type = ColumnType::Double()}}};
     const WriterOptions options[] = {{.block_size_bytes = 512}};
     for (const size_t length : lengths) {
-      auto writer = std::filesystem::exists(path_) ? TableWriter::Append(path_, options)
+      auto writer = std::filesystem::exists(path_) ? TableWriter::Open(path_, options)
                                                    : TableWriter::Create(path_, schema, options);
       ASSERT_TRUE(writer.ok()) << writer.status();
       const size_t first = rows_.size();

@@ -194,7 +194,7 @@ cfile_code cfile_writer_create_part(const char* directory, const cfile_writer_op
                                     cfile_writer** writer) {
   return Call({directory, writer}, [&]() -> absl::Status {
     CFILE_ASSIGN_OR_RETURN(const auto writer_options, OptionsOf(options));
-    return MakePartWriter(cfile::TableWriter::Append(directory, std::span(&writer_options, 1)),
+    return MakePartWriter(cfile::TableWriter::Open(directory, std::span(&writer_options, 1)),
                           writer);
   });
 }

@@ -191,7 +191,7 @@ class Import {
   absl::StatusOr<TableWriter> Begin(const std::string& name, const TableLocation& table) {
     writer_options_ = options_.writer;
     if (!options_.append) KeepMetadata();
-    if (options_.append) return TableWriter::Append(table, writer_options_);
+    if (options_.append) return TableWriter::Open(table, writer_options_);
     if (options_.schema) return TableWriter::Create(table, *options_.schema, writer_options_);
     Schema schema = columns_.schema();
     for (const std::string& column : options_.sorted_by) {

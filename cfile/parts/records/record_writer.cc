@@ -113,7 +113,7 @@ absl::StatusOr<RecordWriter> RecordWriter::Create(const TableLocation& table,
 
 absl::StatusOr<RecordWriter> RecordWriter::Append(const TableLocation& table,
                                                   std::span<const WriterOptions> options) {
-  CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Append(table, options));
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Open(table, options));
   const std::string name = table.storage()->name();
   if (writer.schema().key_index().has_value()) {
     return absl::UnimplementedError(

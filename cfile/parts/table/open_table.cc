@@ -104,10 +104,11 @@ absl::Status ErrorOfMissing(const Storage& storage, const ReaderOptions& options
 }  // namespace
 
 TableReader::Impl::Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options,
-                        TableContents root, Identities identities)
+                        std::string bytes, TableContents root, Identities identities)
     : storage_(std::move(storage)),
       whole_files_(dynamic_cast<const WholeFiles*>(storage_.get())),
       options_(internal::OptionsOfTable(options)),
+      bytes_(std::move(bytes)),
       identities_(std::move(identities)),
       manifest_(std::move(root), storage_->name(), options.max_metadata_size_bytes,
                 [this](const std::string& name, uint64_t size_bytes) {
@@ -118,15 +119,16 @@ TableReader::Impl::Impl(std::shared_ptr<Storage> storage, const ReaderOptions& o
       files_(options) {}
 
 absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open(
-    std::shared_ptr<Storage> storage, const ReaderOptions& options) {
+    std::shared_ptr<Storage> storage, const ReaderOptions& options,
+    std::shared_ptr<const Impl> known) {
   const std::string path = internal::TableFilePath(storage->name());
   // Earlier versions gave parts names that are not unique. For such parts, remember the identities
   // of their files, and try again if table.cft was replaced meanwhile.
   constexpr int kMostTries = 10;
   for (int i = 0; i < kMostTries; ++i) {
-    CFILE_ASSIGN_OR_RETURN(
-        const VersionedObject object,
-        storage->Read(internal::kTableFileName, options.max_metadata_size_bytes));
+    CFILE_ASSIGN_OR_RETURN(VersionedObject object, storage->Read(internal::kTableFileName,
+                                                                 options.max_metadata_size_bytes));
+    if (known != nullptr && known->bytes_ == object.bytes) return known;
     CFILE_ASSIGN_OR_RETURN(TableContents root, internal::ParseTable(object.bytes, path, options));
     Identities identities;
     for (const TablePart& part : root.parts) {
@@ -138,8 +140,8 @@ absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open
       const auto after = storage->Read(internal::kTableFileName, options.max_metadata_size_bytes);
       if (!after.ok() || after->version != object.version) continue;
     }
-    return std::make_shared<const Impl>(std::move(storage), options, std::move(root),
-                                        std::move(identities));
+    return std::make_shared<const Impl>(std::move(storage), options, std::move(object.bytes),
+                                        std::move(root), std::move(identities));
   }
   return absl::AbortedError(
       absl::StrCat(path, ": the table was replaced repeatedly while it was read"));

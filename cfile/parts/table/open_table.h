@@ -27,20 +27,23 @@ namespace cfile {
 // Thread-safe.
 class TableReader::Impl final : public internal::ScanSource {
  public:
-  // Implements TableReader::Open.
-  static absl::StatusOr<std::shared_ptr<const Impl>> Open(std::shared_ptr<Storage> storage,
-                                                          const ReaderOptions& options);
+  // Implements TableReader::Open and Refresh. Returns `known` if table.cft still has its bytes;
+  // `known` may be null.
+  static absl::StatusOr<std::shared_ptr<const Impl>> Open(
+      std::shared_ptr<Storage> storage, const ReaderOptions& options,
+      std::shared_ptr<const Impl> known = nullptr);
 
   // The identities of files (StorageEntry::identity) by path, for each part that table.cft itself
   // names and whose name is not unique.
   using Identities = std::map<std::string, std::map<std::string, std::string>>;
 
-  Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options, internal::TableContents root,
-       Identities identities);
+  // `bytes`: of table.cft.
+  Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options, std::string bytes,
+       internal::TableContents root, Identities identities);
 
   const internal::Manifest& manifest() const { return manifest_; }
   const std::vector<ColumnSchema>& columns() const { return manifest_.layout().columns(); }
-  const Storage& storage() const { return *storage_; }
+  const std::shared_ptr<Storage>& storage() const { return storage_; }
   const std::string& name() const override { return storage_->name(); }
   const Schema& schema() const override { return manifest_.root().schema; }
   const ReaderOptions& options() const override { return options_; }
@@ -117,6 +120,7 @@ class TableReader::Impl final : public internal::ScanSource {
   const std::shared_ptr<Storage> storage_;
   const WholeFiles* const whole_files_;  // storage_, if it can open whole files; otherwise null
   const ReaderOptions options_;
+  const std::string bytes_;  // of table.cft
   const Identities identities_;
   const internal::Manifest manifest_;
   // One file for each column of each part, part by part.

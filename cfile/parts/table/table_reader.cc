@@ -25,6 +25,12 @@ absl::StatusOr<TableReader> TableReader::Open(const TableLocation& table,
   return TableReader(std::move(impl));
 }
 
+absl::StatusOr<TableReader> TableReader::Refresh() const {
+  CFILE_ASSIGN_OR_RETURN(std::shared_ptr<const Impl> impl,
+                         Impl::Open(impl_->storage(), impl_->options(), impl_));
+  return TableReader(std::move(impl));
+}
+
 const std::string& TableReader::directory() const { return impl_->name(); }
 const Schema& TableReader::schema() const { return impl_->schema(); }
 const RecordLimits& TableReader::record_limits() const { return impl_->options().record_limits; }
@@ -145,9 +151,9 @@ VerifyReport TableReader::VerifyCopy(size_t part) const {
   if (found.ok() && !found->part->order.empty()) {
     const std::string& folder = found->part->directory;
     // A web server cannot list files.
-    const auto files = impl_->storage().List(folder);
+    const auto files = impl_->storage()->List(folder);
     if (!files.ok() || files->empty()) return report;
-    status = internal::ReadCopies(impl_->storage(), folder, *files, impl_->options()).status();
+    status = internal::ReadCopies(*impl_->storage(), folder, *files, impl_->options()).status();
   }
   if (!status.ok()) report.Add({.status = status});
   return report;

@@ -76,7 +76,7 @@ class TableWriter::Impl {
     return BeginPart(options);
   }
 
-  absl::Status Prepare(const Schema& schema, std::span<const WriterOptions> options) {
+  absl::Status OpenOrCreate(const Schema& schema, std::span<const WriterOptions> options) {
     CFILE_RETURN_IF_ERROR(internal::Named(internal::ValidateSchema(schema), name()));
     SetLimit(options);
     const auto now = internal::ReadTable(*storage_, limits());
@@ -181,8 +181,7 @@ class TableWriter::Impl {
   absl::Status Append(size_t i, internal::HoldsFunction* holds, const AnyBatch& rows) {
     CFILE_RETURN_IF_ERROR(CheckType(i, holds));
     if (!stored_[i].has_levels()) return columns_[i]->writer().Append(rows);
-    return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", stored_[i].name,
-                                                   " has levels: append to it with AppendLevels"));
+    return Refuse(i, " has levels: append to it with AppendLevels");
   }
 
   absl::Status Append(size_t i, internal::HoldsFunction* holds, const AnyLevelBatch& entries) {
@@ -190,9 +189,7 @@ class TableWriter::Impl {
     internal::AnyWriter& writer = columns_[i]->writer();
     if (stored_[i].has_levels()) return writer.Append(entries);
     if (!entries.repetition.empty() || (!stored_[i].nullable && !entries.definition.empty())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name(), ": column ", stored_[i].name,
-                       stored_[i].nullable ? " has no repetition levels" : " has no levels"));
+      return Refuse(i, stored_[i].nullable ? " has no repetition levels" : " has no levels");
     }
     const bool no_nulls = entries.definition.size() == entries.values.count &&
                           std::all_of(entries.definition.begin(), entries.definition.end(),
@@ -207,8 +204,9 @@ class TableWriter::Impl {
   // Checks that the columns of the part are without error and of equal length.
   absl::Status CheckColumns() {
     CFILE_RETURN_IF_ERROR(finished_.status());
-    for (const std::unique_ptr<ColumnWriter>& column : columns_) {
-      CFILE_RETURN_IF_ERROR(column->writer().status());
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      CFILE_RETURN_IF_ERROR(refused_[i]);
+      CFILE_RETURN_IF_ERROR(columns_[i]->writer().status());
     }
     derives_keys_ = schema().key_index() && columns_.back()->writer().totals().num_rows == 0;
     for (size_t i = 1; i < columns_.size() - derives_keys_; ++i) {
@@ -239,13 +237,16 @@ class TableWriter::Impl {
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
   }
 
-  absl::Status CheckType(size_t i, internal::HoldsFunction* holds) const {
+  absl::Status CheckType(size_t i, internal::HoldsFunction* holds) {
     CFILE_ASSERT(i < columns_.size());
-    const ColumnSchema& column = stored_[i];
-    if (holds(column.type)) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat(name(), ": column ", column.name, " holds ", column.type.ToString(),
-                     ", to which values of this C++ type cannot be appended"));
+    if (!refused_[i].ok() || holds(stored_[i].type)) return refused_[i];
+    return Refuse(i, absl::StrCat(" holds ", stored_[i].type.ToString(),
+                                  ", to which values of this C++ type cannot be appended"));
+  }
+  // Keeps the error for later calls, and returns it.
+  absl::Status Refuse(size_t i, const std::string& what) {
+    return refused_[i] =
+               absl::InvalidArgumentError(absl::StrCat(name(), ": column ", stored_[i].name, what));
   }
 
   const std::string& name() const { return storage_->name(); }
@@ -271,6 +272,7 @@ class TableWriter::Impl {
       });
     }
     stored_ = internal::StoredColumns(schema());
+    refused_.resize(stored_.size());
     for (size_t i = 0; i < stored_.size(); ++i) {
       const WriterOptions column_options = internal::OptionsOfFile(options, i, num_columns);
       CFILE_ASSIGN_OR_RETURN(
@@ -347,7 +349,8 @@ class TableWriter::Impl {
   std::vector<ColumnTotals> complete_totals_;  // of all columns of the first part, and so on
   TablePart part_;                             // the part that columns_ write
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
-  bool derives_keys_ = false;  // the caller has appended no compound keys
+  std::vector<absl::Status> refused_;  // the first error of a call for each of columns_
+  bool derives_keys_ = false;          // the caller has appended no compound keys
 };
 
 // For callers that have the values as the column has them.
@@ -402,17 +405,18 @@ absl::StatusOr<TableWriter> TableWriter::Create(const TableLocation& table, cons
   return TableWriter(std::move(impl));
 }
 
-absl::StatusOr<TableWriter> TableWriter::Append(const TableLocation& table,
-                                                std::span<const WriterOptions> options) {
+absl::StatusOr<TableWriter> TableWriter::Open(const TableLocation& table,
+                                              std::span<const WriterOptions> options) {
   auto impl = std::make_unique<Impl>(table.storage());
   CFILE_RETURN_IF_ERROR(impl->Append(options));
   return TableWriter(std::move(impl));
 }
 
-absl::StatusOr<TableWriter> TableWriter::Prepare(const TableLocation& table, const Schema& schema,
-                                                 std::span<const WriterOptions> options) {
+absl::StatusOr<TableWriter> TableWriter::OpenOrCreate(const TableLocation& table,
+                                                      const Schema& schema,
+                                                      std::span<const WriterOptions> options) {
   auto impl = std::make_unique<Impl>(table.storage());
-  CFILE_RETURN_IF_ERROR(impl->Prepare(schema, options));
+  CFILE_RETURN_IF_ERROR(impl->OpenOrCreate(schema, options));
   return TableWriter(std::move(impl));
 }
 
@@ -434,6 +438,12 @@ absl::StatusOr<TableWriter> TableWriter::Replace(const TableLocation& table,
 }
 
 const Schema& TableWriter::schema() const { return impl_->schema(); }
+
+absl::Status TableWriter::Append(size_t column, const std::vector<bool>& values) {
+  const auto bools = std::make_unique<bool[]>(values.size());
+  std::copy(values.begin(), values.end(), bools.get());
+  return Append(column, std::span<const bool>(bools.get(), values.size()));
+}
 
 absl::Status TableWriter::AppendRows(size_t column, internal::HoldsFunction* holds,
                                      const AnyBatch& rows) {
