@@ -57,7 +57,8 @@ class CFILE_EXPORT TableWriter {
   // must not exist or must be empty. (A symbolic link to an empty directory is allowed.)
   // `options`: none, one for all columns, or one per column. In a table with key columns, one more
   // may follow, whose bloom_filter_bits_per_value and max_bloom_filter_bytes are for the key index
-  // (TableLookup uses the filter). Its other options are fixed. WriterOptions::nullable is ignored:
+  // (TableLookup uses the filter, and Compact and DropRowsBelow keep it). Its other
+  // options are fixed. WriterOptions::nullable is ignored:
   // the schema says which columns are nullable. kAlreadyExists: the place is not empty, for
   // example because of what a killed writer of a new table left (CollectGarbage removes it).
   // kInvalidArgument: the schema is not valid, or `options` has a wrong number of entries. Other
@@ -75,7 +76,8 @@ class CFILE_EXPORT TableWriter {
   }
   // Begins a part of a table that need not exist yet: if there is no table when Finish commits,
   // Finish makes it. What a killed writer has left is no hindrance. kFailedPrecondition: the table
-  // exists and has another schema. Other errors as Create and Open. (To make a table without rows,
+  // exists and has another schema. Other errors as Create and Open; Finish returns
+  // kAlreadyExists if there is no table, but other files are at this place. (To make a table without rows,
   // call CommitParts of cfile/prepared_parts.h without parts.)
   static absl::StatusOr<TableWriter> OpenOrCreate(const TableLocation& table, const Schema& schema,
                                                   std::span<const WriterOptions> options = {});

@@ -62,21 +62,24 @@ class FoundRow {
 
 // Finds the newest row of a key; TableReader::NewLookup makes it. The newest row is the last one of
 // the last part that has the key: parts are in the order in which they were appended, and a merge
-// keeps this order. Keys are equal as in searches: -0 equals 0, in compound keys, too.
+// keeps this order. Keys are equal as in searches: -0 equals 0, in compound keys, too. (Of compound
+// keys that differ only in the sign of a zero, a merge puts those with -0 first.)
 //
 // For each key, the lookup begins with the last part. It passes over the parts whose bounds in
 // table.cft exclude the key, and those whose file of keys has a Bloom filter that excludes it. Each
 // other part costs one search, until a part has the key. Rows with equal keys in one part cost time
 // in proportion to their number.
 //
-// Keeps the cursors of at most 64 parts: for each, one block of keys and one of each column.
-// Thread-compatible; keeps the table open. All calls may return the errors of reading a table.
-// After an error the call may be repeated.
+// Memory: the descriptions of all parts, the Bloom filters of the parts that were searched, and the
+// cursors of at most 64 parts: for each, one block of keys and, if a row was read, one of each
+// column. Thread-compatible; keeps the table open. All calls may return the errors of reading a
+// table. After an error the call may be repeated.
 class CFILE_EXPORT TableLookup {
  public:
   // Returns the newest row with this key. In a table with key columns, T is std::string_view, and
-  // `key` is a whole CompoundKey. kInvalidArgument: the keys are not of type T; the key is NaN, or
-  // no compound key of the table.
+  // `key` is a whole CompoundKey; a part of a key is not found. kInvalidArgument: the keys are not
+  // of type T, or the key is NaN. kUnimplemented: more than 8 values of a compound key are zeros of
+  // floats.
   template <typename T, typename = IfValueType<T>>
   absl::StatusOr<FoundRow> Get(const T& key) {
     return GetKey(&key, &HoldsType<T>);
@@ -88,8 +91,8 @@ class CFILE_EXPORT TableLookup {
     return ContainsKey(&key, &HoldsType<T>);
   }
 
-  // Calls visit(i, Get(keys[i])) for each key once, in the order of the keys' values, so that each
-  // block is read once. Ends with the first error.
+  // Calls visit(i, Get(keys[i])) for each key once, in the order of the keys' values, so that
+  // neighbours share blocks. Ends with the first error.
   using Visit = std::function<void(size_t index, const FoundRow& row)>;
   template <typename T, typename = IfValueType<T>>
   absl::Status GetMany(std::span<const T> keys, const Visit& visit) {

@@ -46,6 +46,17 @@ CFILE_EXPORT absl::StatusOr<OldestReader> RaiseOldestReader(const TableLocation&
                                                             OldestReader reader,
                                                             const ReaderOptions& options = {});
 
+// Which rows Compact keeps.
+enum class KeptRows : uint8_t {
+  kAll,
+  // Of rows with equal keys, only the newest one: the last row of the last part. This is the choice
+  // of a program for which a row replaces earlier rows with its key (TableLookup finds the newest
+  // row). Older rows in parts that are not merged stay. kFailedPrecondition: the table has no sort
+  // column. kUnimplemented: there are several key columns, and one holds floats (-0 and 0 are equal
+  // keys, but have different places in the order).
+  kNewestOfKey,
+};
+
 // What Compact has done. All 0: there were fewer than two parts.
 struct CompactReport {
   uint64_t rows = 0;            // of the new part
@@ -56,7 +67,8 @@ struct CompactReport {
 
 // Merges parts into one new part, in one commit. `parts`: the names of the parts; empty: all
 // parts. No other part may be between them, because the new part takes the place of the first one.
-// Does nothing if there are fewer than two parts.
+// Does nothing if there are fewer than two parts. (A single part is written again if only the
+// newest rows are kept.)
 //
 // One column, the sort column, gives the order of the rows in the new part:
 // - If the table has key columns, the sort column is the key index.
@@ -64,7 +76,9 @@ struct CompactReport {
 // - If there is no such column, the rows of the parts follow each other, without a sort column.
 //
 // Rows with equal keys keep their order.
-// `options`: none, one for all columns, or one per column, for the files of the new part.
+// `options`: as for TableWriter::Create, for the files of the new part. If they do not say what the
+// key index gets, it gets a Bloom filter if the key index of a merged part has one, and if the new
+// filter is not larger than ReaderOptions::max_bloom_filter_bytes by default.
 // WriterOptions::value_index is ignored: only the sort column gets a value index.
 //
 // A block is copied without decoding its values if all of this is true:
@@ -90,7 +104,8 @@ struct CompactReport {
 // during this call.
 CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
                                                    std::span<const std::string> parts = {},
-                                                   std::span<const WriterOptions> options = {});
+                                                   std::span<const WriterOptions> options = {},
+                                                   KeptRows kept = KeptRows::kAll);
 
 // What a part was made of.
 struct PartOrigin {

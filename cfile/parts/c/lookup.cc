@@ -17,7 +17,6 @@ namespace {
 
 // Finds the row of a key that holds values of `type`.
 absl::Status Get(cfile_lookup& lookup, const ColumnType& type, const cfile_value& key) {
-  lookup.row = {};
   return VisitType(type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
     CFILE_ASSIGN_OR_RETURN(const T value, ValueOf<T>(type, key));
     CFILE_ASSIGN_OR_RETURN(lookup.row, lookup.lookup.Get(value));
@@ -40,6 +39,7 @@ cfile_code cfile_table_lookup(const cfile_table* table, const size_t* columns, s
     }
     CFILE_ASSIGN_OR_RETURN(auto made, table->reader.NewLookup(chosen));
     *lookup = new cfile_lookup{std::move(made), schema, std::move(chosen)};
+    (*lookup)->copies.resize(num_columns);
     return absl::OkStatus();
   });
 }
@@ -49,6 +49,7 @@ void cfile_lookup_free(cfile_lookup* lookup) { delete lookup; }
 cfile_code cfile_lookup_get(cfile_lookup* lookup, const cfile_value* key, size_t num_values,
                             int32_t* found, uint64_t* ordinal) {
   return CallOn(lookup, {ArrayOf(key, num_values), found}, [&]() -> absl::Status {
+    lookup->row = {};
     const cfile::Schema& schema = lookup->schema;
     const size_t expected = schema.key_index() ? schema.key_columns.size() : 1;
     if (num_values != expected) {
@@ -74,7 +75,7 @@ cfile_code cfile_lookup_column(cfile_lookup* lookup, size_t column, cfile_batch*
     const size_t count = lookup->row.found() ? lookup->columns.size() : 0;
     if (column >= count) return NoSuch("column", column, count);
     const cfile::ColumnType& type = lookup->schema.columns[lookup->columns[column]].type;
-    *batch = BatchOf(type.physical(), lookup->row.untyped(column), lookup->copies);
+    *batch = BatchOf(type.physical(), lookup->row.untyped(column), lookup->copies[column]);
     return absl::OkStatus();
   });
 }

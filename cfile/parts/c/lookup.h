@@ -13,7 +13,7 @@ struct cfile_lookup {
   cfile::TableLookup lookup;
   cfile::Schema schema;
   std::vector<size_t> columns;
-  cfile::FoundRow row = {};  // what the last call has found
-  cfile::internal::Copies<cfile_bytes> copies = {};
-  bool broken = false;  // see CallOn
+  cfile::FoundRow row = {};                                       // what the last call has found
+  std::vector<cfile::internal::Copies<cfile_bytes>> copies = {};  // one for each of `columns`
+  bool broken = false;                                            // see CallOn
 };

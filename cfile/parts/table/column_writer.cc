@@ -80,13 +80,13 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
 }
 
 WriterOptions OptionsOfFile(std::span<const WriterOptions> options, size_t i, size_t num_columns) {
-  const size_t entry = options.size() == 1 ? 0 : i;
-  const WriterOptions chosen = entry < options.size() ? options[entry] : WriterOptions{};
-  if (i < num_columns) return chosen;
+  if (i < num_columns)
+    return options.empty() ? WriterOptions{} : options[options.size() == 1 ? 0 : i];
   WriterOptions keys =
       CompoundKeyOptions(options.empty() ? OldestReader::kDefault : options[0].oldest_reader);
-  if (chosen.statistics) keys.bloom_filter_bits_per_value = chosen.bloom_filter_bits_per_value;
-  keys.max_bloom_filter_bytes = chosen.max_bloom_filter_bytes;
+  if (options.size() <= num_columns) return keys;
+  keys.bloom_filter_bits_per_value = options[i].bloom_filter_bits_per_value;
+  keys.max_bloom_filter_bytes = options[i].max_bloom_filter_bytes;
   return keys;
 }
 

@@ -128,7 +128,8 @@ absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open
   for (int i = 0; i < kMostTries; ++i) {
     CFILE_ASSIGN_OR_RETURN(VersionedObject object, storage->Read(internal::kTableFileName,
                                                                  options.max_metadata_size_bytes));
-    if (known != nullptr && known->bytes_ == object.bytes) return known;
+    if (known != nullptr && known->bytes_ == object.bytes && known->identities_.empty())
+      return known;
     CFILE_ASSIGN_OR_RETURN(TableContents root, internal::ParseTable(object.bytes, path, options));
     Identities identities;
     for (const TablePart& part : root.parts) {

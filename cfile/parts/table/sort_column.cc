@@ -29,22 +29,22 @@ absl::StatusOr<std::optional<size_t>> SortColumn(const TableReader& table,
 }
 
 // Returns the options of the key index of a part that replaces the `chosen` parts. The key index
-// gets a Bloom filter if that of the `first` one has a filter, and if readers can load the new one.
+// gets a Bloom filter if one of them has a filter, and if readers can load the new one.
 static absl::StatusOr<WriterOptions> OptionsOfNewKeys(const TableReader& table,
-                                                      const std::vector<bool>& chosen,
-                                                      size_t first) {
+                                                      const std::vector<bool>& chosen) {
   constexpr double kMaxBits = 20;  // the filter of a few keys has more bits than it was asked for
   WriterOptions options;
-  CFILE_ASSIGN_OR_RETURN(const Reader keys, table.OpenColumn(first, *table.schema().key_index()));
-  if (!keys.info().bloom_filter) return options;
-  uint64_t num_rows = 0;
+  double bits = 0;
+  double num_rows = 0;
   for (size_t part = 0; part < chosen.size(); ++part) {
     if (!chosen[part]) continue;
-    CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
-    num_rows += info.num_rows;
+    CFILE_ASSIGN_OR_RETURN(const Reader keys, table.OpenColumn(part, *table.schema().key_index()));
+    num_rows += static_cast<double>(keys.num_rows());
+    if (keys.info().bloom_filter)
+      bits = std::max(bits,
+                      std::min(std::round(keys.info().bloom_filter->bits_per_value()), kMaxBits));
   }
-  const double bits = std::min(std::ceil(keys.info().bloom_filter->bits_per_value()), kMaxBits);
-  const double size_bytes = bits * static_cast<double>(num_rows) / 8;
+  const double size_bytes = bits * num_rows / 8;
   if (size_bytes > static_cast<double>(ReaderOptions().max_bloom_filter_bytes)) return options;
   options.bloom_filter_bits_per_value = static_cast<uint32_t>(bits);
   options.max_bloom_filter_bytes =
@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<WriterOptions>> OptionsOfNewPart(
   const auto found = std::find(chosen.begin(), chosen.end(), true);
   const auto first = static_cast<size_t>(found - chosen.begin());
   if (sort_column == num_columns && each.size() == num_columns) {
-    CFILE_ASSIGN_OR_RETURN(each.emplace_back(), OptionsOfNewKeys(table, chosen, first));
+    CFILE_ASSIGN_OR_RETURN(each.emplace_back(), OptionsOfNewKeys(table, chosen));
   }
   for (size_t column = 0; column < std::min(each.size(), num_columns); ++column) {
     each[column].value_index = column == sort_column;

@@ -18,6 +18,7 @@
 #include "cfile/parts/scan/row_reader.h"
 #include "cfile/parts/table/block_copier.h"
 #include "cfile/parts/table/column_writer.h"
+#include "cfile/parts/table/key_appender.h"
 #include "cfile/parts/table/manifest/part_bounds.h"
 #include "cfile/parts/table/sort_column.h"
 #include "cfile/table.h"
@@ -29,13 +30,7 @@ namespace {
 
 using internal::AnyBatch;
 using internal::KeyRef;
-
-// Consecutive rows of one part.
-struct Run {
-  size_t part;
-  uint64_t begin;  // a row of the part
-  uint64_t count;
-};
+using internal::Run;
 
 // The type of a column or of the key index.
 ColumnType TypeOf(const Schema& schema, size_t column) {
@@ -47,10 +42,11 @@ class Compaction {
   // `chosen[part]`: true if the part is to be merged. If `chosen` is empty, merges all parts.
   // `progress`: see AppendMerged. `copies`: true if blocks may be copied.
   Compaction(const TableReader& table, std::vector<bool> chosen, bool copies,
-             MergeProgress progress = nullptr)
+             MergeProgress progress = nullptr, KeptRows kept = KeptRows::kAll)
       : table_(table),
         chosen_(std::move(chosen)),
-        copies_(copies),
+        copies_(copies && kept == KeptRows::kAll),
+        newest_only_(kept == KeptRows::kNewestOfKey),
         progress_(std::move(progress)) {}
 
   // Call first. Reads the descriptions of the parts.
@@ -70,6 +66,7 @@ class Compaction {
 
   // Appends all columns of the chosen parts to `writer`. `sort_column`: the result of SortColumn.
   absl::Status Write(std::optional<size_t> sort_column, TableWriter& writer) {
+    if (newest_only_) CFILE_RETURN_IF_ERROR(CheckEqualKeysAreNeighbours(sort_column));
     if (!sort_column) {
       for (size_t part = 0; part < parts_.size(); ++part) {
         if (chosen_[part]) runs_.push_back({part, 0, parts_[part].num_rows});
@@ -89,10 +86,16 @@ class Compaction {
     }
     CFILE_ASSIGN_OR_RETURN(const auto cursor, internal::KeyMerge::Create(table_, sort_column));
     if (low != nullptr) CFILE_RETURN_IF_ERROR(cursor->SeekToKey(low).status());
-    do {
-      CFILE_RETURN_IF_ERROR(MergeKeys(sort_column, *cursor, writer));
+    internal::KeyAppender keys(internal::TableWriterAccess::Column(writer, sort_column),
+                               TypeOf(table_.schema(), sort_column).physical(), newest_only_,
+                               runs_);
+    bool more = true;
+    while (more) {
+      runs_.clear();
+      CFILE_ASSIGN_OR_RETURN(more, MergeKeys(sort_column, *cursor, keys));
+      if (!more) CFILE_RETURN_IF_ERROR(keys.Finish());
       CFILE_RETURN_IF_ERROR(CopyColumns(sort_column, writer));
-    } while (!runs_.empty());
+    }
     return absl::OkStatus();
   }
 
@@ -193,9 +196,10 @@ class Compaction {
     return progress_ != nullptr ? progress_(num_rows_) : absl::OkStatus();
   }
 
-  // Appends the next values of the sort column in their order. Sets runs_ to the rows of these
-  // values. At the end, runs_ is empty.
-  absl::Status MergeKeys(size_t column, internal::KeyMerge& cursor, TableWriter& writer) {
+  // Appends the next values of the sort column in their order, and sets runs_ to their rows.
+  // Returns false at the end.
+  absl::StatusOr<bool> MergeKeys(size_t column, internal::KeyMerge& cursor,
+                                 internal::KeyAppender& keys) {
     const PhysicalType type = TypeOf(table_.schema(), column).physical();
     // The greatest value of the chosen parts. Rows with greater values belong to other parts.
     std::string last;
@@ -204,12 +208,11 @@ class Compaction {
       CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table_.part_bounds(part, column));
       last = std::max(last, bounds.max_key.value_or(""));
     }
-    runs_.clear();
     size_t part = 0;
     std::string first;
     for (uint64_t rows = 0; rows < kMaxRows && runs_.size() < kMaxRuns;) {
       CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, cursor.Next(kMaxBatchRows));
-      if (batch.empty()) return absl::OkStatus();
+      if (batch.empty()) return false;
       // Find the part only if it is another one: the next rows are often from the same part.
       if (batch.first_ordinal < parts_[part].first_ordinal ||
           batch.first_ordinal - parts_[part].first_ordinal >= parts_[part].num_rows) {
@@ -218,18 +221,29 @@ class Compaction {
       if (!chosen_[part]) {
         first.clear();
         internal::AppendKey(KeyRef{batch.values, type}, first);
-        if (first > last) return absl::OkStatus();
+        if (first > last) return false;
         continue;
       }
-      const uint64_t begin = batch.first_ordinal - parts_[part].first_ordinal;
-      if (!runs_.empty() && runs_.back().part == part &&
-          runs_.back().begin + runs_.back().count == begin) {
-        runs_.back().count += batch.size();
-      } else {
-        runs_.push_back({part, begin, batch.size()});
-      }
       rows += batch.size();
-      CFILE_RETURN_IF_ERROR(Append(writer, column, batch));
+      CFILE_RETURN_IF_ERROR(
+          keys.Append(part, batch.first_ordinal - parts_[part].first_ordinal, batch));
+    }
+    return true;
+  }
+
+  absl::Status CheckEqualKeysAreNeighbours(std::optional<size_t> sort_column) const {
+    if (!sort_column) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(table_.directory(),
+                       ": the newest rows are those of keys, but the table has neither key "
+                       "columns nor a column with a value index in each part"));
+    }
+    for (const size_t column : table_.schema().key_columns) {
+      const ColumnSchema& schema = table_.schema().columns[column];
+      if (!internal::IsFloatType(schema.type.physical())) continue;
+      return absl::UnimplementedError(
+          absl::StrCat(table_.directory(), ": the newest rows of keys with column ", schema.name,
+                       ", which holds floats, cannot be chosen"));
     }
     return absl::OkStatus();
   }
@@ -299,6 +313,7 @@ class Compaction {
   const TableReader& table_;
   std::vector<bool> chosen_;
   const bool copies_;
+  const bool newest_only_;
   const MergeProgress progress_;
   // The sort column, if its blocks may be copied.
   std::optional<size_t> sort_column_;
@@ -341,7 +356,7 @@ ReaderOptions ReadingFor(std::span<const WriterOptions> options) {
 
 absl::StatusOr<CompactReport> Compact(const TableLocation& location,
                                       std::span<const std::string> parts,
-                                      std::span<const WriterOptions> options) {
+                                      std::span<const WriterOptions> options, KeptRows kept) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location, ReadingFor(options)));
   // Grows while parts are read, because num_parts() of a damaged table may be wrong.
   std::vector<bool> chosen;
@@ -368,8 +383,8 @@ absl::StatusOr<CompactReport> Compact(const TableLocation& location,
       return absl::NotFoundError(absl::StrCat(table.directory(), ": the table has no part ", name));
   }
   CFILE_RETURN_IF_ERROR(order);
-  if (names.size() < 2) return CompactReport{};
-  Compaction compaction(table, chosen, /*copies=*/true);
+  if (names.size() < (kept == KeptRows::kAll ? 2 : 1)) return CompactReport{};
+  Compaction compaction(table, chosen, /*copies=*/true, /*progress=*/nullptr, kept);
   CFILE_RETURN_IF_ERROR(compaction.Begin());
   CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
   CFILE_ASSIGN_OR_RETURN(const auto each,

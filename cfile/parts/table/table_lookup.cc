@@ -72,12 +72,19 @@ class TableLookup::Impl {
   }
 
   absl::StatusOr<FoundRow> Get(const void* key) {
-    CFILE_ASSIGN_OR_RETURN(const Place place, Find(key));
-    if (place.part == nullptr) return FoundRow();
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      CFILE_ASSIGN_OR_RETURN(values_[i], place.part->columns[i]->Get(place.row));
+    CFILE_ASSIGN_OR_RETURN(const Place found, Find(key));
+    if (found.part == nullptr) return FoundRow();
+    std::vector<std::unique_ptr<ValueCursor>>& cursors = found.part->columns;
+    while (cursors.size() < columns_.size()) {
+      CFILE_ASSIGN_OR_RETURN(const Reader file,
+                             table_->OpenColumn(found.part->place, columns_[cursors.size()]));
+      CFILE_ASSIGN_OR_RETURN(auto cursor, NewValueCursor(internal::ReaderAccess::File(file)));
+      cursors.push_back(std::move(cursor));
     }
-    return FoundRow(place.ordinal(), values_.data(), schemas_);
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      CFILE_ASSIGN_OR_RETURN(values_[i], cursors[i]->Get(found.row));
+    }
+    return FoundRow(found.part->place.first_ordinal + found.row, values_.data(), schemas_);
   }
 
   absl::Status GetMany(encodings::ValueSpan keys, const Visit& visit) {
@@ -97,24 +104,21 @@ class TableLookup::Impl {
  private:
   static constexpr size_t kMaxOpenParts = 64;
 
-  struct OpenPart {
-    std::unique_ptr<ValueCursor> keys;
-    std::shared_ptr<const FileStatistics> filter;  // null: there is no Bloom filter
-    std::vector<std::unique_ptr<ValueCursor>> columns;
-  };
   struct Part {
     ManifestPart place;
     const std::string* least;  // in `place`, in memcmp form
     const std::string* greatest;
-    std::unique_ptr<OpenPart> open = nullptr;
+    bool has_filter = true;                                  // as far as is known
+    std::shared_ptr<const FileStatistics> filter = nullptr;  // read when it is first needed
+    // The cursors of an open part; those of the columns are opened when a row is read.
+    std::unique_ptr<ValueCursor> keys = nullptr;
+    std::vector<std::unique_ptr<ValueCursor>> columns = {};
     uint64_t last_use = 0;
   };
   // A row of a part. No part: no row.
   struct Place {
-    OpenPart* part = nullptr;
-    uint64_t first_ordinal = 0;
+    Part* part = nullptr;
     uint64_t row = 0;
-    uint64_t ordinal() const { return first_ordinal + row; }
   };
 
   absl::Status CheckKey(const void* key) const {
@@ -123,34 +127,42 @@ class TableLookup::Impl {
 
   absl::StatusOr<Place> Find(const void* key) {
     CFILE_RETURN_IF_ERROR(CheckKey(key));
-    if (!has_zeros_) return FindOne(key);
-    // A compound key with zeros is stored in several forms.
-    CFILE_RETURN_IF_ERROR(SetEqualKeys(*static_cast<const std::string_view*>(key)));
-    Place newest;
-    for (const CompoundKey& equal : equal_keys_) {
-      const std::string_view bytes = equal.bytes();
-      CFILE_ASSIGN_OR_RETURN(const Place place, FindOne(&bytes));
-      if (place.part == nullptr) continue;
-      if (newest.part == nullptr || place.ordinal() > newest.ordinal()) newest = place;
-    }
-    return newest;
-  }
-
-  absl::StatusOr<Place> FindOne(const void* key) {
     first_.clear();
     last_.clear();
     AppendKey(KeyRef{internal::FirstEqualKey({key, type_}), type_}, first_);
     AppendKey(KeyRef{internal::LastEqualKey({key, type_}), type_}, last_);
+    equal_keys_.clear();
+    if (has_zeros_) {
+      // A compound key with zeros is stored in several forms. The first form is the least one.
+      CFILE_RETURN_IF_ERROR(SetEqualKeys(first_));
+      if (!equal_keys_.empty()) {
+        first_ = equal_keys_.front();
+        last_ = equal_keys_.back();
+      }
+    }
     for (size_t i = parts_.size(); i-- > 0;) {
       Part& part = parts_[i];
       if (*part.greatest < first_ || *part.least > last_) continue;
-      CFILE_RETURN_IF_ERROR(Open(part));
-      if (!MightContain(*part.open, key)) continue;
-      ValueCursor& keys = *part.open->keys;
-      CFILE_ASSIGN_OR_RETURN(const KeyPosition position, keys.SeekToKey(key));
-      if (!position.exact) continue;
-      CFILE_ASSIGN_OR_RETURN(const uint64_t row, LastEqualRow(keys, position.ordinal, key));
-      return Place{part.open.get(), part.place.first_ordinal, row};
+      Place newest;
+      const auto search = [&](const void* form) -> absl::Status {
+        CFILE_ASSIGN_OR_RETURN(const bool might_contain, MightContain(part, form));
+        if (!might_contain) return absl::OkStatus();
+        CFILE_RETURN_IF_ERROR(Open(part));
+        CFILE_ASSIGN_OR_RETURN(const KeyPosition position, part.keys->SeekToKey(form));
+        if (!position.exact) return absl::OkStatus();
+        CFILE_ASSIGN_OR_RETURN(const uint64_t row,
+                               LastEqualRow(*part.keys, position.ordinal, form));
+        newest = {&part, std::max(newest.row, row)};
+        return absl::OkStatus();
+      };
+      if (equal_keys_.empty()) {
+        CFILE_RETURN_IF_ERROR(search(key));
+      }
+      for (const std::string& equal : equal_keys_) {
+        const std::string_view form = equal;
+        CFILE_RETURN_IF_ERROR(search(&form));
+      }
+      if (newest.part != nullptr) return newest;
     }
     return Place{};
   }
@@ -168,7 +180,14 @@ class TableLookup::Impl {
     }
   }
 
-  bool MightContain(const OpenPart& part, const void* key) const {
+  absl::StatusOr<bool> MightContain(Part& part, const void* key) {
+    if (part.has_filter && part.filter == nullptr) {
+      CFILE_ASSIGN_OR_RETURN(const Reader keys, table_->OpenColumn(part.place, key_column_));
+      part.has_filter = keys.info().bloom_filter.has_value();
+      if (part.has_filter) {
+        CFILE_ASSIGN_OR_RETURN(part.filter, internal::ReaderAccess::File(keys)->Statistics());
+      }
+    }
     if (part.filter == nullptr) return true;
     return VisitType(type_, [&]<typename T>(std::type_identity<T>) {
       // For the filter, -0 and 0 are different values.
@@ -183,61 +202,59 @@ class TableLookup::Impl {
 
   absl::Status Open(Part& part) {
     part.last_use = ++uses_;
-    if (part.open != nullptr) return absl::OkStatus();
+    if (part.keys != nullptr) return absl::OkStatus();
     if (num_open_ >= kMaxOpenParts) {
       Part* oldest = nullptr;
       for (Part& other : parts_) {
-        if (other.open != nullptr && (oldest == nullptr || other.last_use < oldest->last_use))
+        if (other.keys != nullptr && (oldest == nullptr || other.last_use < oldest->last_use))
           oldest = &other;
       }
-      oldest->open.reset();
+      oldest->columns.clear();
+      oldest->keys.reset();
       --num_open_;
     }
-    auto open = std::make_unique<OpenPart>();
     CFILE_ASSIGN_OR_RETURN(const Reader keys, table_->OpenColumn(part.place, key_column_));
-    const auto& key_file = internal::ReaderAccess::File(keys);
-    CFILE_ASSIGN_OR_RETURN(open->keys, NewValueCursor(key_file));
-    if (keys.info().bloom_filter) {
-      CFILE_ASSIGN_OR_RETURN(open->filter, key_file->Statistics());
-    }
-    for (const size_t column : columns_) {
-      CFILE_ASSIGN_OR_RETURN(const Reader file, table_->OpenColumn(part.place, column));
-      CFILE_ASSIGN_OR_RETURN(open->columns.emplace_back(),
-                             NewValueCursor(internal::ReaderAccess::File(file)));
-    }
-    part.open = std::move(open);
+    CFILE_ASSIGN_OR_RETURN(part.keys, NewValueCursor(internal::ReaderAccess::File(keys)));
     ++num_open_;
     return absl::OkStatus();
   }
 
-  // Sets equal_keys_ to the forms of a compound key: a zero of a float column is stored as -0 or
-  // as 0.
+  // Sets equal_keys_ to the forms of a compound key, in ascending order: a zero of a float column is
+  // stored as -0 or as 0. No forms: the key has no zeros, or is no key of the table.
   absl::Status SetEqualKeys(std::string_view key) {
-    equal_keys_.assign(1, CompoundKey(key_types_));
+    constexpr size_t kMostForms = 256;
+    std::vector<CompoundKey> forms(1, CompoundKey(key_types_));
     CompoundKeyReader reader(key_types_, key);
     for (const KeyColumn& column : key_types_) {
       const absl::Status status =
           VisitType(column.type.physical(), [&]<typename T>(std::type_identity<T>) -> absl::Status {
             CFILE_ASSIGN_OR_RETURN(const auto value, reader.NextOrNull<T>());
-            const size_t count = equal_keys_.size();
             if constexpr (encodings::kIsFloat<T>) {
-              if (value && *value == 0) {
-                for (size_t i = 0; i < count; ++i) {
-                  equal_keys_.push_back(equal_keys_[i]);
-                  equal_keys_[i].Add(-T{});
-                  equal_keys_.back().Add(T{});
+              if (value && *value == 0 && forms.size() < kMostForms) {
+                std::vector<CompoundKey> doubled;
+                for (const CompoundKey& form : forms) {
+                  doubled.push_back(form);
+                  doubled.back().Add(-T{});
+                  doubled.push_back(form);
+                  doubled.back().Add(T{});
                 }
+                forms = std::move(doubled);
                 return absl::OkStatus();
               }
+              if (value && *value == 0) {
+                return absl::UnimplementedError(
+                    absl::StrCat(table_->name(),
+                                 ": a key with more than 8 zeros of floats cannot be looked up"));
+              }
             }
-            for (CompoundKey& equal : equal_keys_) value ? equal.Add(T(*value)) : equal.AddNull();
+            for (CompoundKey& form : forms) value ? form.Add(T(*value)) : form.AddNull();
             return absl::OkStatus();
           });
-      if (!status.ok()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(table_->name(), ": no compound key of the table: ", status.message()));
-      }
+      if (absl::IsDataLoss(status)) return absl::OkStatus();  // no key of the table
+      CFILE_RETURN_IF_ERROR(status);
     }
+    if (forms.size() == 1) return absl::OkStatus();
+    for (const CompoundKey& form : forms) equal_keys_.emplace_back(form.bytes());
     return absl::OkStatus();
   }
 
@@ -250,7 +267,7 @@ class TableLookup::Impl {
   std::vector<const ColumnSchema*> schemas_;  // of columns_
   std::vector<KeyColumn> key_types_;          // of compound keys
   bool has_zeros_ = false;                    // compound keys may have several equal forms
-  std::vector<CompoundKey> equal_keys_;
+  std::vector<std::string> equal_keys_;
   std::vector<Part> parts_;  // those with rows
   std::vector<AnyBatch> values_;
   std::string first_, last_;  // the least and the greatest equal key, in memcmp form

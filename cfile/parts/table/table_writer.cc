@@ -258,10 +258,10 @@ class TableWriter::Impl {
     const size_t num_columns = schema().columns.size();
     if (options.size() > 1 && options.size() != num_columns &&
         options.size() != internal::StoredColumns(schema()).size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name(), ": expected no options, one for all columns or one for each of the ",
-                       num_columns, " columns", schema().key_index() ? " and the key index" : "",
-                       ", found ", options.size()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          name(), ": expected no options, one for all columns or one for each of the ", num_columns,
+          " columns", schema().key_index() ? " (and one more for the key index)" : "", ", found ",
+          options.size()));
     }
     options_.assign(options.begin(), options.end());
     CFILE_ASSIGN_OR_RETURN(part_.directory, internal::NewPartName());

@@ -36,10 +36,11 @@ class TypedCursor final : public ColumnCursor {
   }
 
   std::optional<uint64_t> Newest(nb::handle key) override {
-    if (!lookup_ && table_) lookup_ = ValueOf(table_->NewLookup({}));
+    if (!lookup_ && table_) lookup_ = WithoutLock([&] { return table_->NewLookup({}); });
     if (!lookup_ || lookup_->key_column() != column_) {
+      const std::string name = lookup_ ? table_->schema().columns[lookup_->key_column()].name : "";
       throw nb::type_error(
-          "the newest rows can be found by the key columns or the sorted column only");
+          cfile::StrCat("the newest rows can be found by column ", name, " only").c_str());
     }
     const Key<T> sought = KeyOf<T>(key);
     if (sought.beyond != 0 || !IsExact(key, sought.value)) return std::nullopt;
