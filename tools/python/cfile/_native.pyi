@@ -240,8 +240,8 @@ def repair(path: str | Location, *, salvage: bool = False, null_lost: bool = Fal
 
 # Parquet (cfile/parquet.h). Both return rows, row_groups, copied_pages, recompressed_pages, recoded_pages, bytes_in, bytes_out.
 def import_parquet(source: str | Location | RangedObject, target: str | Location, settings: dict[str, WriterSettings], *,
-                   columns: Sequence[str], sorted_by: Sequence[str], append: bool, part_per_row_group: bool, copy_pages: bool,
-                   max_page_size_bytes: int) -> dict[str, int]:
+                   columns: Sequence[str], sorted_by: Sequence[str], types: dict[str, str], append: bool, part_per_row_group: bool,
+                   copy_pages: bool, max_page_size_bytes: int) -> dict[str, int]:
     """source: a path, also of a directory, or an object. target: the path of a table. columns: [] for all."""
 def export_parquet(source: Opened, target: Any, *, columns: Sequence[str], max_row_group_rows: int, compression: str | None,
                    page_version: int, page_index: bool, page_checksums: bool, check_values: bool,
