@@ -456,6 +456,13 @@ def test_times_of_int96(tmp):
         cfile.to_parquet(table, tmp / "back")
         assert pq.ParquetFile(tmp / "back").schema.column(1).physical_type == "INT96"
         assert pq.read_table(tmp / "back", coerce_int96_timestamp_unit="us")["t"].to_pylist() == years.to_pylist()
+    cfile.from_parquet(tmp / "f", tmp / "micros", types={"t": "timestamp(us)", "in.t": "timestamp(us)"}, sorted_by="n")
+    micros = cfile.open(tmp / "micros")
+    assert micros.to_arrow().equals(times) and list(micros["t"]) == years.to_pylist()
+    odd = pa.table({"t": pa.array([1500], pa.timestamp("ns"))})
+    pq.write_table(odd, tmp / "odd", use_deprecated_int96_timestamps=True)
+    with pytest.raises(cfile.ArgumentError, match="value 0 is not a whole number of microseconds"):
+        cfile.from_parquet(tmp / "odd", tmp / "t", types={"t": "timestamp(us)"})
     assert table.types["in.t"] == "int96" and table["in"][1] == {"t": years[1].as_py()}
     with pytest.raises(cfile.LimitError, match="nanoseconds"):  # Arrow has no other type for them
         table.to_arrow()

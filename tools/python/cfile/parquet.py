@@ -39,8 +39,8 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
     encoding, compression, goal, block_size_bytes, bloom_filter, oldest_reader: as for cfile.write. Without encoding, compression and goal,
         pages keep their encoding and compression, and most are copied without decoding their values. With goal, all values are encoded
         again.
-    types: other types for columns, as --type of cfile-import: "int96" keeps times of INT96 as they are, which otherwise become
-        timestamp(ns), with the years 1677 to 2262 only; "binary" is for strings that are not UTF-8. Arrow has int96 as timestamp(ns).
+    types: other types for columns, as --type of cfile-import. INT96 becomes timestamp(ns), which has the years 1677 to 2262 only; with
+        "timestamp(us)" a time of any year, and with "int96" it stays as it is. "binary" is for strings that are not UTF-8.
     part_per_row_group: each row group becomes a part of the table. Its dictionaries are copied, too.
     append: the rows become a new part of the table at `target`, in its order.
     overwrite: whether to replace the table at `target`, as in cfile.write.

@@ -88,7 +88,7 @@ class _Converter:
             return pushing.NOTHING
         column = inputs[0]["Column"]
         constants = [self._constants(node, column) for node in inputs[1:]]
-        kind = pushing.KINDS.get(name)
+        kind = pushing.KINDS.get(name or "")
         if kind in ("is_null", "is_not_null"):
             return self._test(kind, column)
         if kind == "prefix" or (kind == "in" and constants[0] and options.get("nulls_equal") is not True):

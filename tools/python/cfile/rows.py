@@ -34,7 +34,7 @@ class Rows:
     def _stream(self, **options: Any) -> _native.Stream:
         return self._all()._stream(**options)
 
-    def _arrow_type(self) -> _native.ArrowType:
+    def _arrow_type(self) -> _native.Stream:
         return self._all()._arrow_type()
 
     def _metadata(self) -> Mapping[str, str]:

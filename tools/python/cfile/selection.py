@@ -148,7 +148,7 @@ class Selection(OpenRows):
         return self._opened.stream(columns=columns, where=where, begin=self._begin, end=self._end, limit=self._limit,
                                    reverse=self._reverse, column_only=self._column_only, **options)
 
-    def _arrow_type(self) -> _native.ArrowType:
+    def _arrow_type(self) -> _native.Stream:
         return self._opened.arrow_type(columns=self._columns if self._opened.is_table else None, column_only=self._column_only)
 
     def _metadata(self) -> Mapping[str, str]:

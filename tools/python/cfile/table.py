@@ -104,8 +104,7 @@ class Table(OpenRows):
     def _group(self, name: str) -> Column:
         """A field of nested records: a column of structs, lists or maps."""
         field = need("pyarrow", "nested columns").schema(Selection(self._opened, [name])).field(name)
-        return Column(self._opened, {"name": name, "type": str(field.type), "nullable": field.nullable, "levels": True, "key": None,
-                                     "nulls_last": False})
+        return Column(self._opened, {"name": name, "type": str(field.type), "nullable": field.nullable, "levels": True, "key": None})
 
     def take(self, ordinals: Any, *, columns: Sequence[str] | None = None) -> Selection:
         """The rows with these ordinals, in this order, or the rows that a mask chooses.

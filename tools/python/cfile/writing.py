@@ -292,8 +292,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
                 keeping.change(target, lambda now: keeping.extended(now, source.metadata, added))
             return
         try:
-            _finish(_native.TableWriter.replace(target, names_of(replacing), settings) if replacing else
-                    _native.TableWriter.append(target, settings), source.stream)
+            _finish(_native.TableWriter.append(target, settings, names_of(replacing)), source.stream)
         except ArgumentError as error:
             if error._unfit_rows:
                 raise ArgumentError(f"{error}; evolve=True changes the columns of the table so that the rows fit") from None
