@@ -82,7 +82,8 @@ class Opened:
     def close(self) -> None:
         """Closes the files when calls and streams that use them have ended. All other methods then raise ValueError."""
     def stream(self, *, columns: Sequence[str] | None = None, where: Filter | None = None, begin: int = 0, end: int | None = None,
-               limit: int | None = None, reverse: bool = False, dictionaries: bool = True, dictionary_views: bool = False, column_only: bool = False) -> Stream:
+               limit: int | None = None, reverse: bool = False, dictionaries: bool = True, dictionary_views: bool = False,
+               column_only: bool = False) -> Stream:
         """Scans. column_only: the stream has arrays, not structs; only with one column."""
     def count(self, *, where: Filter | None = None, begin: int = 0, end: int | None = None, limit: int | None = None) -> int:
         """The number of rows that stream() would return."""
