@@ -450,7 +450,7 @@ def test_times_of_int96(tmp):
                           ("nested", {"types": {"t": "int96", "in.t": "int96"}})):
         assert cfile.from_parquet(tmp / "f", tmp / name, **options)["rows"] == 4
         table = cfile.open(tmp / name)
-        assert table.types["t"] == "int96"
+        assert table.types["t"] == "int96" and table.key == ([options["sorted_by"]] if "sorted_by" in options else [])
         days = [value and (int.from_bytes(value[8:], "little") - 2440588, int.from_bytes(value[:8], "little")) for value in table["t"]]
         assert days == [time and ((time.date() - datetime.date(1970, 1, 1)).days, 12 * 3600 * 10**9) for time in years.to_pylist()]
         cfile.to_parquet(table, tmp / "back")
@@ -458,7 +458,12 @@ def test_times_of_int96(tmp):
         assert pq.read_table(tmp / "back", coerce_int96_timestamp_unit="us")["t"].to_pylist() == years.to_pylist()
     cfile.from_parquet(tmp / "f", tmp / "micros", types={"t": "timestamp(us)", "in.t": "timestamp(us)"}, sorted_by="n")
     micros = cfile.open(tmp / "micros")
-    assert micros.to_arrow().equals(times) and list(micros["t"]) == years.to_pylist()
+    assert micros.to_arrow().equals(times) and list(micros["t"]) == years.to_pylist() and micros.key == ["n"]
+    pq.write_table(times.select(["n", "t"])[::-1], tmp / "turned", use_deprecated_int96_timestamps=True)
+    cfile.from_parquet(tmp / "turned", tmp / "turned t", types={"t": "timestamp(us)"}, sorted_by="n")
+    assert list(cfile.open(tmp / "turned t")["t"]) == years.to_pylist()
+    with pytest.raises(cfile.LimitError, match="nanoseconds"):  # pyarrow sorts the rows
+        cfile.from_parquet(tmp / "turned", tmp / "t", types={"t": "int96"}, sorted_by="n")
     odd = pa.table({"t": pa.array([1500], pa.timestamp("ns"))})
     pq.write_table(odd, tmp / "odd", use_deprecated_int96_timestamps=True)
     with pytest.raises(cfile.ArgumentError, match="value 0 is not a whole number of microseconds"):
