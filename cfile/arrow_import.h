@@ -167,10 +167,10 @@ CFILE_EXPORT absl::StatusOr<std::vector<std::pair<std::string, std::string>>> St
     ArrowArrayStream* stream);
 
 // Replaces *stream, an exported stream, by a stream with the types that `arrow_schema` describes.
-// Fields are found by name. A field stays as it is if its column has another type than the
-// described one is stored in. `is_null` says whether all values of a column are null. It is called
-// before the function returns, and only for columns that had the type null. In a table of nested
-// records, it gets the name of a leaf column.
+// Fields are found by name; a struct that has a name itself is one column. A field stays as it is
+// if its column has another type than the described one is stored in. `is_null` says whether all
+// values of a column are null. It is called before the function returns, and only for columns that
+// had the type null. In a table of nested records, it gets the name of a leaf column.
 // If `arrow_schema` is no schema of Arrow, the function changes nothing.
 //
 // Errors: as above. The new stream returns EINVAL if a list does not have the length of its type.

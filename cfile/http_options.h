@@ -17,7 +17,7 @@ namespace cfile {
 //   access_key_id, secret_access_key, session_token
 //              AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; without them,
 //              the profile AWS_PROFILE (or "default") of AWS_SHARED_CREDENTIALS_FILE
-//              (~/.aws/credentials), or of AWS_CONFIG_FILE
+//              (~/.aws/credentials), or of AWS_CONFIG_FILE. Files that change are read again.
 //   region     AWS_REGION, AWS_DEFAULT_REGION; the profile of AWS_CONFIG_FILE (~/.aws/config);
 //              us-east-1
 //   endpoint   AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL; https://s3.REGION.amazonaws.com
@@ -42,7 +42,8 @@ struct HttpOptions {
   // each attempt, up to 20 seconds.
   std::chrono::milliseconds retry_delay{200};
   std::chrono::milliseconds connect_timeout{10'000};
-  // A request fails if it has no progress for this long.
+  // A request fails if it has no progress for this long, or if it takes much longer than this and a
+  // second for each 4 KiB.
   std::chrono::milliseconds stall_timeout{30'000};
   // Ranges of one call are read in one request if at most this many bytes are between them.
   uint64_t merge_gap_bytes = 128 << 10;

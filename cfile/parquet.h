@@ -40,7 +40,8 @@
 // INT96. Older programs, and Spark, store timestamps as INT96: a day and the nanoseconds of this
 // day. Only times between the years 1677 and 2262 are a timestamp(ns). If there are others,
 // ImportParquet returns kInvalidArgument. It keeps INT96 as it is if the column has the type int96
-// in ParquetImportOptions::schema, or in the table to which rows are appended. ExportParquet makes
+// in ParquetImportOptions::schema, or in the table to which rows are appended, and makes
+// microseconds of it if the type is timestamp(us); other times are an error. ExportParquet makes
 // INT96 of int96, and INT64 with TIMESTAMP of timestamp(ns).
 //
 // The annotations JSON, ENUM, BSON, FLOAT16, INTERVAL, TIME in UTC, UNKNOWN, GEOMETRY and
@@ -53,8 +54,8 @@
 //
 // Trust. A Parquet file is untrusted: each page is checked before its bytes are copied, and the
 // file's statistics are not used unless they were compared with the values. Damage gives kDataLoss
-// with the file, the offset, and the expected and found value. Also damage: a string that is not
-// UTF-8, a decimal with too many digits, and columns of one group whose levels form different
+// with the file, the offset, and the expected and found value. Also damage: a string or a name that
+// is not UTF-8, a decimal with too many digits, and columns of one group whose levels form different
 // records.
 //
 // All functions are thread-safe. Errors of all calls: cfile/CONCEPTS.md.

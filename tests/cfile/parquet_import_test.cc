@@ -471,6 +471,11 @@ TEST(ParquetSchemas, NamesThatATableCannotHave) {
   EXPECT_THAT(parse({"a", ""}).ToString(), HasSubstr("column 1 of the file has an empty name"));
   EXPECT_THAT(parse({"a", "b", "a"}).ToString(), HasSubstr("a: the group has a second field"));
   EXPECT_EQ(parse({}).code(), absl::StatusCode::kUnimplemented);
+  const absl::Status latin = parse({"a",
+                                    "stra\xdf"
+                                    "e"});
+  EXPECT_EQ(latin.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(latin.ToString(), HasSubstr("the name of column 1 of the file"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -29,6 +30,7 @@
 #include "cfile/writer.h"
 #include "encodings/core/bytes.h"
 #include "tests/cfile/storage_kinds.h"
+#include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
 namespace {
@@ -398,6 +400,21 @@ TEST(Http, ServersThatDoNotAnswer) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable) << refused;
 }
 
+TEST(Http, AServerThatDripsIsCutOff) {
+  const std::string url = NewUrl();
+  Put(url, SomeBytes(300'000));
+  HttpOptions options = OptionsFor("DRIP");
+  options.max_attempts = 1;
+  options.connect_timeout = options.stall_timeout = std::chrono::seconds(1);
+  std::vector<uint8_t> middle(1000);
+  const auto source = ClientOf(options).OpenUrl(url);
+  ASSERT_TRUE(source.ok()) << source.status();
+  const absl::Status status = (*source)->ReadAt(100'000, middle);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(status.ToString(), HasSubstr("timed out"));
+  EXPECT_TRUE((*source)->ReadAt(100'000, std::span(middle).first(3)).ok());  // slow, but in time
+}
+
 TEST(Http, ServersThatAnswerWithOtherRanges) {
   const std::string url = NewUrl();
   Put(url, SomeBytes(300'000));
@@ -448,6 +465,57 @@ TEST(Http, SessionTokensAreSentAndSigned) {
   const auto bytes = Get(ClientOf(options), url);
   ASSERT_TRUE(bytes.ok()) << bytes.status();
   EXPECT_EQ(*bytes, SomeBytes(100));
+}
+
+// Gives a variable of the environment another value, for one test.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    Set(value);
+  }
+  ~Variable() { Set(before_ ? before_->c_str() : nullptr); }
+
+ private:
+  void Set(const char* value) {
+    if (value == nullptr) {
+      unsetenv(name_);
+    } else {
+      setenv(name_, value, 1);
+    }
+  }
+
+  const char* const name_;
+  std::optional<std::string> before_;
+};
+
+TEST(Http, CredentialsThatChangeAreReadAgain) {
+  const std::string url = NewUrl();
+  Put(url, SomeBytes(300'000));
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("credentials");
+  const auto write =
+      [&, id = std::string(std::getenv("AWS_ACCESS_KEY_ID")),
+       secret = std::string(std::getenv("AWS_SECRET_ACCESS_KEY"))](const std::string& token) {
+        std::ofstream(file) << "[default]\naws_access_key_id = " << id
+                            << "\naws_secret_access_key = " << secret
+                            << "\naws_session_token = " << token << "\n";
+      };
+  const Variable id("AWS_ACCESS_KEY_ID", nullptr), secret("AWS_SECRET_ACCESS_KEY", nullptr);
+  const Variable named("AWS_SHARED_CREDENTIALS_FILE", file.c_str());
+  write("the/token+=");
+  const HttpClient client = ClientOf("ONLY_WITH_TOKEN");
+  const auto source = client.OpenUrl(url);
+  ASSERT_TRUE(source.ok()) << source.status();
+  std::vector<uint8_t> middle(1000);
+  EXPECT_TRUE((*source)->ReadAt(100'000, middle).ok());
+  write("expired");
+  EXPECT_EQ((*source)->ReadAt(150'000, middle).code(), absl::StatusCode::kPermissionDenied);
+  std::ofstream(file) << "[default]\naws_access_key_id = half of a file\n";
+  EXPECT_EQ((*source)->ReadAt(150'000, middle).code(), absl::StatusCode::kPermissionDenied);
+  write("the/token+=");
+  const absl::Status status = (*source)->ReadAt(150'000, middle);
+  EXPECT_TRUE(status.ok()) << status;
 }
 
 TEST(Http, KeysWithAllCharacters) {

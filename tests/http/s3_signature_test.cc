@@ -111,8 +111,16 @@ TEST(Url, MessagesHaveNoSecret) {
   EXPECT_EQ(RedactedUrl("no url?secret"), "no url");
 }
 
+TEST(Url, TheUsualPortOfAnEndpointIsNotSigned) {
+  EXPECT_EQ(ParseEndpoint("http://localhost:80")->host, "localhost");
+  EXPECT_EQ(ParseEndpoint("https://localhost:443/")->host, "localhost");
+  EXPECT_EQ(ParseEndpoint("https://[::443]:443")->host, "[::443]");
+  EXPECT_EQ(ParseEndpoint("http://localhost:443")->host, "localhost:443");
+  EXPECT_EQ(ParseEndpoint("https://localhost:80")->host, "localhost:80");
+}
+
 TEST(Url, MessagesAboutEndpoints) {
-  EXPECT_TRUE(ParseEndpoint("https://localhost:9000/").ok());
+  EXPECT_EQ(ParseEndpoint("https://localhost:9000/")->host, "localhost:9000");
   const auto message = [](const char* url) { return ParseEndpoint(url).status().ToString(); };
   EXPECT_THAT(message("localhost:9000"),
               AllOf(HasSubstr("\"localhost:9000\""), HasSubstr("does not begin with https://")));

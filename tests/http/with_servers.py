@@ -92,9 +92,12 @@ class Proxy(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", length or str(len(content)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(content if sent is None else content[:sent])
+            self.write(content if sent is None else content[:sent])
         if sent is not None:
             self.cut()
+
+    def write(self, content):
+        self.wfile.write(content)
 
     def cut(self):
         self.wfile.flush()
@@ -200,6 +203,17 @@ class WrongRange(Proxy):
         if found:
             self.headers.replace_header("Range", f"bytes={int(found[1]) + 1}-{int(found[2]) + 1}")
         super().disturb(body, attempt)
+
+
+class Drip(Proxy):
+    """Sends a byte every 0.2 seconds of ranges that are not at an end of an object."""
+    def write(self, content):
+        if not re.match(r"bytes=[1-9]", self.headers.get("Range", "")):
+            return super().write(content)
+        for at in range(len(content)):
+            time.sleep(0.2)
+            super().write(content[at:at + 1])
+        return None
 
 
 class NoRanges(Proxy):

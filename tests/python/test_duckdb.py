@@ -115,7 +115,7 @@ def test_dataset_is_a_dataset_of_pyarrow(path, table):
 
 
 def test_pyarrow_expressions(path, table):
-    types = pushing.flat_types(cfile.open(path))
+    types = pushing.flat_types(cfile.open(path)._opened)
     field, call = pyarrow.compute.field, pyarrow.compute
     for expression, text in [
         (~(field("int32") > 1), "~(int32 > 1)"), (field("string").isin(["a"]), "string.isin(['a'])"),

@@ -1,4 +1,5 @@
 """Parquet files of other libraries become tables, tables become Parquet files, and other libraries read the same values from them."""
+import datetime
 import io
 import os
 import shutil
@@ -436,6 +437,55 @@ def test_errors_of_targets(stored):
         cfile.to_parquet(stored(TOWNS), Failing())
     with pytest.raises(cfile.SystemFailure, match="write returned 0"):
         cfile.to_parquet(stored(TOWNS, name="again"), Stuck())
+
+
+def test_times_of_int96(tmp):
+    years = pa.array([datetime.datetime(year, 6, 1, 12) for year in (1400, 1900, 9999)] + [None], pa.timestamp("us"))
+    times = pa.table({"n": range(4), "t": years, "in": pa.StructArray.from_arrays([years], ["t"])})
+    pq.write_table(times, tmp / "f", use_deprecated_int96_timestamps=True, store_schema=False)
+    with pytest.raises(cfile.ArgumentError, match="int96"):
+        cfile.from_parquet(tmp / "f", tmp / "t", columns=["n", "t"])
+    flat = {"columns": ["n", "t"], "types": {"t": "int96"}}
+    for name, options in (("flat", flat), ("sorted", {**flat, "sorted_by": "n"}), ("parts", {**flat, "part_per_row_group": True}),
+                          ("nested", {"types": {"t": "int96", "in.t": "int96"}})):
+        assert cfile.from_parquet(tmp / "f", tmp / name, **options)["rows"] == 4
+        table = cfile.open(tmp / name)
+        assert table.types["t"] == "int96" and table.key == ([options["sorted_by"]] if "sorted_by" in options else [])
+        days = [value and (int.from_bytes(value[8:], "little") - 2440588, int.from_bytes(value[:8], "little")) for value in table["t"]]
+        assert days == [time and ((time.date() - datetime.date(1970, 1, 1)).days, 12 * 3600 * 10**9) for time in years.to_pylist()]
+        cfile.to_parquet(table, tmp / "back")
+        assert pq.ParquetFile(tmp / "back").schema.column(1).physical_type == "INT96"
+        assert pq.read_table(tmp / "back", coerce_int96_timestamp_unit="us")["t"].to_pylist() == years.to_pylist()
+    cfile.from_parquet(tmp / "f", tmp / "micros", types={"t": "timestamp(us)", "in.t": "timestamp(us)"}, sorted_by="n")
+    micros = cfile.open(tmp / "micros")
+    assert micros.to_arrow().equals(times) and list(micros["t"]) == years.to_pylist() and micros.key == ["n"]
+    pq.write_table(times.select(["n", "t"])[::-1], tmp / "turned", use_deprecated_int96_timestamps=True)
+    cfile.from_parquet(tmp / "turned", tmp / "turned t", types={"t": "timestamp(us)"}, sorted_by="n")
+    assert list(cfile.open(tmp / "turned t")["t"]) == years.to_pylist()
+    with pytest.raises(cfile.LimitError, match="nanoseconds"):  # pyarrow sorts the rows
+        cfile.from_parquet(tmp / "turned", tmp / "t", types={"t": "int96"}, sorted_by="n")
+    odd = pa.table({"t": pa.array([1500], pa.timestamp("ns"))})
+    pq.write_table(odd, tmp / "odd", use_deprecated_int96_timestamps=True)
+    with pytest.raises(cfile.ArgumentError, match="value 0 is not a whole number of microseconds"):
+        cfile.from_parquet(tmp / "odd", tmp / "t", types={"t": "timestamp(us)"})
+    assert table.types["in.t"] == "int96" and table["in"][1] == {"t": years[1].as_py()}
+    with pytest.raises(cfile.LimitError, match="nanoseconds"):  # Arrow has no other type for them
+        table.to_arrow()
+    cfile.from_parquet(tmp / "f", tmp / "flat", append=True, columns=["n", "t"])
+    assert len(cfile.open(tmp / "flat")) == 8
+    for types, error in (({"x": "int96"}, KeyError), ({"n": "int96"}, cfile.ArgumentError), ({"t": "int97"}, ValueError)):
+        with pytest.raises(error):
+            cfile.from_parquet(tmp / "f", tmp / "wrong", columns=["n", "t"], types=types)
+    with pytest.raises(cfile.ArgumentError, match="append"):
+        cfile.from_parquet(tmp / "f", tmp / "flat", append=True, types={"t": "int96"})
+
+
+def test_names_that_are_not_utf8(tmp):
+    pq.write_table(pa.table({"a": [1], "straße": [2]}), tmp / "f", store_schema=False)
+    (tmp / "f").write_bytes((tmp / "f").read_bytes().replace("straße".encode(), "straße1".encode("latin-1")))
+    with pytest.raises(cfile.DataError, match="the name of column 1 of the file, or of its group, is not UTF-8"):
+        cfile.from_parquet(tmp / "f", tmp / "t")
+    assert not (tmp / "t").exists()
 
 
 def test_damage(tmp, towns, stored):

@@ -89,7 +89,7 @@ def test_polars_gets_the_rows_of_its_own_frame(path, table):
     frame = polars.DataFrame(table)
     lazy = cfile.scan_polars(path)
     exact = 0
-    types = pushing.flat_types(cfile.open(path))
+    types = pushing.flat_types(cfile.open(path)._opened)
     for _ in range(300):
         try:
             predicate = _polars_predicate(chance, 2)
@@ -129,8 +129,38 @@ EXPECTED_OF_POLARS = [
 
 @pytest.mark.parametrize("predicate, text, exact", EXPECTED_OF_POLARS, ids=[str(n) for n in range(len(EXPECTED_OF_POLARS))])
 def test_what_polars_pushes(path, predicate, text, exact):
-    condition, is_exact = cfile_polars.pushed(predicate, pushing.flat_types(cfile.open(path)))
+    condition, is_exact = cfile_polars.pushed(predicate, pushing.flat_types(cfile.open(path)._opened))
     assert (repr(condition), is_exact) == (text, exact)
+
+
+def _spark(name, *, of=None, child=None, **value):
+    """A filter of pyspark.sql.datasource."""
+    return type(name, (), {**value, **({"attribute": tuple(of.split("."))} if of else {}), **({"child": child} if child else {})})()
+
+
+EXPECTED_OF_SPARK = [
+    (_spark("EqualTo", of="int32", value=1), "(int32 == 1)", True),
+    (_spark("LessThanOrEqual", of="int32", value=1), "(int32 <= 1)", True),
+    (_spark("GreaterThan", of="double", value=1.5), "~(double <= 1.5)", True),  # NaN is the greatest number of Spark
+    (_spark("EqualTo", of="int32", value=None), "None", False),
+    (_spark("EqualTo", of="a.b", value=1), "None", False),
+    (_spark("EqualNullSafe", of="int32", value=None), "int32.is_null()", True),
+    (_spark("EqualNullSafe", of="int32", value=1), "(int32 == 1)", False),
+    (_spark("In", of="int32", value=(1, 3)), "int32.isin([1, 3])", True),
+    (_spark("In", of="int32", value=(1, None)), "int32.isin([1])", False),
+    (_spark("Not", child=_spark("IsNull", of="int32")), "~int32.is_null()", True),
+    (_spark("Not", child=_spark("EqualNullSafe", of="int32", value=1)), "None", False),
+    (_spark("IsNotNull", of="int32"), "int32.is_not_null()", True),
+    (_spark("StringStartsWith", of="string", value="a"), "string.startswith('a')", True),
+    (_spark("StringContains", of="string", value="a"), "None", False),
+    (_spark("LessThan", of="decimal", value=decimal.Decimal("0." + "0" * 27 + "1" * 28)), "None", False),
+]
+
+
+@pytest.mark.parametrize("condition, text, exact", EXPECTED_OF_SPARK, ids=[str(n) for n in range(len(EXPECTED_OF_SPARK))])
+def test_what_spark_pushes(path, condition, text, exact):
+    converted, is_exact = pushing.of_spark(condition, pushing.flat_types(cfile.open(path)._opened))
+    assert (repr(converted), is_exact) == (text, exact)
 
 
 class Recorder:

@@ -79,9 +79,7 @@ def test_each_container(stored, name):
         for found in (table.to_arrow(), pa.table(table), table.to_batches().read_all(), table.scan(columns=["c"]).to_arrow(),
                       table.take(range(len(table))).to_arrow(), table[:].to_arrow(dictionaries=True)):
             _same(found["c"], name)
-        one = table["c"].to_arrow()  # of a struct, rows
-        kind = one.type if hasattr(one, "type") else one.schema.field("c").type
-        assert table.scan(columns=["c"]).to_arrow()["c"].type == pa.schema(table).field("c").type == kind
+        assert table.scan(columns=["c"]).to_arrow()["c"].type == pa.schema(table).field("c").type == table["c"].to_arrow().type
         cfile.write(table._opened.name + " again", table)
         _same(cfile.open(table._opened.name + " again").to_arrow()["c"], name)
         half = len(table) // 2
@@ -97,11 +95,30 @@ def test_one_array_is_a_file(stored, name):
     assert pa.field(column).type == column.to_arrow().type
 
 
-@pytest.mark.parametrize("name", ["struct_of_others", "map_of_durations"])
-def test_what_one_array_cannot_be(tmp, name):
+def test_what_one_array_cannot_be(tmp):
     with pytest.raises(cfile.Error):
-        cfile.write(tmp / "t", ARRAYS[name])
+        cfile.write(tmp / "t", ARRAYS["map_of_durations"])
     assert list(tmp.iterdir()) == []
+
+
+def test_null_structs_are_a_column(stored, tmp):
+    array = ARRAYS["struct_of_others"]
+    sources = [array, pa.chunked_array([array[:2], array[2:]]), polars.Series("c", [{"d": 1}, None, {"d": None}]),
+               pandas.Series([{"d": 1}, None, {"d": None}], index=[5, 7, 9], name="c")]
+    for number, source in enumerate(sources):
+        table = stored(source, name=str(number))
+        assert isinstance(table, cfile.Table) and table.columns[0] == "value"
+        if number < 2:
+            _same(table["value"].to_arrow(), "struct_of_others")
+        assert [value and value["d"] for value in table["value"].to_arrow().cast(pa.struct([("d", "int64")])).to_pylist()] == [1, None, None]
+        assert table["value"].is_null().to_pylist() == [False, True, False]
+        if number != 3:
+            for more in (source[:1], source[1:]):  # one of them has no null struct
+                cfile.append(tmp / str(number), more)
+            assert cfile.open(tmp / str(number))["value"].is_null().to_pylist() == [False, True, False] * 2
+    polars.testing.assert_series_equal(stored(sources[2], name="p")["value"].to_polars(), sources[2], check_names=False)
+    assert table.to_pandas()["value"].isna().tolist() == [False, True, False] and table.to_pandas().index.tolist() == [5, 7, 9]
+    assert stored(array.drop_null(), name="rows").columns == ["d", "h", "n"]
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -254,9 +271,19 @@ def test_types_of_polars(stored):
         stored(polars.DataFrame({"o": polars.Series([object()], dtype=polars.Object)}), name="o")
 
 
-def test_null_structs_of_an_array_are_refused(tmp):
+class Stream:
+    """What another library may have."""
+
+    def __init__(self, data):
+        self._data = data
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._data.__arrow_c_stream__(requested_schema)
+
+
+def test_null_structs_of_a_stream_are_refused(tmp):
     with pytest.raises(cfile.ArgumentError, match="null"):
-        cfile.write(tmp / "t", pa.array([{"x": 1}, None]))
+        cfile.write(tmp / "t", Stream(pa.chunked_array([[{"x": 1}, None]])))
 
 
 def test_a_new_column_with_the_name_of_a_dropped_one(tmp_path):

@@ -296,8 +296,8 @@ def test_nested_tables(stored):
     assert list(table.types) == ["id", "tcp.port", "tcp.flags.list.element", "tags.list.element"]
     assert [table[row] for row in range(3)] == rows and table[1:].to_pylist() == rows[1:] and table[[2, 0]].to_pylist() == [rows[2],
         rows[0]]
-    assert table["tcp"].to_pylist() == [{"tcp": row["tcp"]} for row in rows]
-    assert table["tcp"][1:].to_pylist() == [{"tcp": row["tcp"]} for row in rows[1:]]
+    assert table["tcp"].to_pylist() == [row["tcp"] for row in rows]
+    assert table["tcp"][1:].to_pylist() == [row["tcp"] for row in rows[1:]]
     assert table.scan(col("id") > 1, columns=["tags"]).to_pylist() == [{"tags": row["tags"]} for row in rows[1:]]
     assert "tcp.port" in repr(table) and table._repr_html_()
     leaf = table["tags.list.element"]
@@ -345,6 +345,25 @@ def test_fields_that_are_lists_are_columns(stored):
     assert tags[0] == ["x", None] and tags[-1] is None and tags[1:].to_pylist() == [[], None] == tags.take([1, 2]).to_pylist()
     assert tags.to_arrow() == NESTED["tags"] and list(tags) == NESTED["tags"].to_pylist() and tags.statistics is None
     assert table[tags.is_null()].to_pylist() == NESTED.to_pylist()[2:] and "tags" in repr(tags) and tags._repr_html_()
+
+
+def test_fields_that_are_structs_are_columns(stored):
+    values = [{"x": 1, "y": {"z": "a"}}, None, {"x": None, "y": None}]
+    table = stored(pyarrow.table({"n": range(3), "s": values}))
+    structs = table["s"]
+    assert isinstance(structs, cfile.Column) and structs.is_nested and structs.type == "struct<x: int64, y: struct<z: string>>"
+    assert [structs[row] for row in (0, 1, -1)] == values == list(structs) and structs[numpy.int64(1)] is None
+    assert structs[1:].to_pylist() == values[1:] and structs[::2].to_pylist() == values[::2] and structs.take([2, 0]).to_pylist() == values[::-2]
+    assert structs[[True, False, True]].to_pylist() == values[::2] and structs.head(1).to_pylist() == values[:1]
+    assert table[structs.is_null()].to_pylist() == [{"n": 1, "s": None}] and structs[1:].to_arrow().is_null().to_pylist() == [True, False]
+    assert structs.to_arrow() == table.to_arrow()["s"] and structs.to_polars().to_list() == table.to_polars()["s"].to_list()
+    assert structs.scan(col("n") > 1).to_pylist() == values[2:] and structs.statistics is None and repr(structs) and structs._repr_html_()
+    with pytest.raises(IndexError):
+        structs[3]
+    with pytest.raises(TypeError, match="s is a group of columns"):
+        table.seek(5, "s")
+    for number, rows in enumerate((structs, structs[1:], structs.take([1]))):  # the column keeps its name in a table
+        assert stored(rows, name=f"copy{number}").to_pylist() == [{"s": value} for value in rows.to_pylist()]
 
 
 def test_statistics_of_parts_without_numbers(tmp):

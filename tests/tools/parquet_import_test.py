@@ -80,6 +80,8 @@ class ParquetImportTest(unittest.TestCase):
         raw = [row[list(types).index("timestamp")] for row in self.rows("raw")]
         self.assertEqual(at[2], "1994-10-09T23:59:58.123480000")
         self.assertEqual(len(raw[2]), 24)
+        self.summary("t.parquet", "micros", "--type", "timestamp=timestamp(us)")
+        self.assertEqual([row[list(types).index("timestamp")] for row in self.rows("micros")], [time and time[:-3] for time in at])
         # Rows are appended to a table that has int96.
         self.assertEqual(self.summary("t.parquet", "raw", "--append")["rows"], len(raw))
 

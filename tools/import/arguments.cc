@@ -53,8 +53,9 @@ constexpr char kFooter[] = R"(Input:
   Parquet is recognised by its content. A directory is read as one table of Parquet files: folders
   named COLUMN=VALUE become columns, names that begin with . or _ are skipped, and links are
   refused. Pages keep their encodings and their compression, and are copied where that is possible,
-  unless --for, --encoding or --compression ask for others. INT96 becomes timestamp(ns);
-  --type COLUMN=int96 keeps it as it is, and --type COLUMN=binary takes strings that are not UTF-8.
+  unless --for, --encoding or --compression ask for others. INT96 becomes timestamp(ns),
+  with --type COLUMN='timestamp(us)' a time of any year, and with --type COLUMN=int96 it stays as
+  it is. --type COLUMN=binary takes strings that are not UTF-8.
   A new table keeps the key-value metadata of the file, or the pairs that all files of a directory
   have; with --append the table keeps its own.
 

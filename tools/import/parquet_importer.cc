@@ -107,11 +107,14 @@ absl::StatusOr<ImportResult> ImportParquetFiles(const ImportOptions& options, co
                                                 Progress& progress) {
   CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as Parquet"));
   for (const auto& [column, type] : options.types) {
-    if (type.type == ColumnType::Binary() || type.type == ColumnType::Int96()) continue;
+    if (type.type == ColumnType::Binary() || type.type == ColumnType::Int96() ||
+        type.type == ColumnType::Timestamp(TimeUnit::kMicros, "")) {
+      continue;
+    }
     return absl::InvalidArgumentError(
         StrCat("--type ", column,
                ": the types are those of the Parquet file; only a string may become "
-               "binary, and INT96, which becomes timestamp(ns), may be kept as int96"));
+               "binary, and INT96, which becomes timestamp(ns), may be timestamp(us) or int96"));
   }
   return ImportWithFewestNulls(options, [&](const ImportOptions& chosen) {
     return ParquetImporter(chosen, file.source, progress).Run();

@@ -30,12 +30,18 @@ inline constexpr std::string_view kTimeUnitLetters = "?smun";
 inline constexpr int64_t kNanosPerDay = 86'400'000'000'000;
 inline constexpr int64_t kJulianDayOf1970 = 2'440'588;
 
-// Converts an int96 to nanoseconds since 1970. Returns false if they do not fit 64 bits.
-inline bool NanosOfInt96(const Int96& value, int64_t& nanos) {
+// Converts an int96 to a time since 1970 in units of `unit_nanos`, a divisor of a day. Returns false
+// if it is no whole number of units, or does not fit 64 bits.
+inline bool TimeOfInt96(const Int96& value, int64_t unit_nanos, int64_t& time) {
   const auto of_day = static_cast<int64_t>(uint64_t{value.words[1]} << 32 | value.words[0]);
-  int64_t days_nanos;
-  return !__builtin_mul_overflow(value.words[2] - kJulianDayOf1970, kNanosPerDay, &days_nanos) &&
-         !__builtin_add_overflow(days_nanos, of_day, &nanos);
+  const int64_t day = value.words[2] - kJulianDayOf1970;
+  int64_t days_time;
+  return of_day % unit_nanos == 0 &&
+         !__builtin_mul_overflow(day, kNanosPerDay / unit_nanos, &days_time) &&
+         !__builtin_add_overflow(days_time, of_day / unit_nanos, &time);
+}
+inline bool NanosOfInt96(const Int96& value, int64_t& nanos) {
+  return TimeOfInt96(value, 1, nanos);
 }
 
 // Returns the number of decimal digits of a decimal column, or of an int128 column, which is a

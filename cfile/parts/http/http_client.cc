@@ -2,7 +2,6 @@
 
 #include <map>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "cfile/parts/http/connections.h"
@@ -34,11 +33,11 @@ class HttpClient::Impl {
 
   absl::StatusOr<std::shared_ptr<const HttpServer>> Bucket(const std::string& name) const {
     const std::lock_guard lock(mutex_);
-    if (!s3_) {
-      CFILE_ASSIGN_OR_RETURN(s3_, internal::CompleteS3Options(connections_->options().s3));
+    if (keys_ == nullptr) {
+      CFILE_ASSIGN_OR_RETURN(keys_, internal::S3Keys::Read(connections_->options().s3));
     }
     std::shared_ptr<const HttpServer>& bucket = buckets_[name];
-    if (bucket == nullptr) bucket = std::make_shared<HttpServer>(connections_, cache_, *s3_, name);
+    if (bucket == nullptr) bucket = std::make_shared<HttpServer>(connections_, cache_, keys_, name);
     return bucket;
   }
 
@@ -48,8 +47,8 @@ class HttpClient::Impl {
   const std::shared_ptr<internal::Connections> connections_;
   const std::shared_ptr<internal::DiskCache> cache_;
   const std::shared_ptr<const HttpServer> web_;
-  mutable std::mutex mutex_;             // guards the following
-  mutable std::optional<S3Options> s3_;  // completed when the first s3:// URL is used
+  mutable std::mutex mutex_;                        // guards the following
+  mutable std::shared_ptr<internal::S3Keys> keys_;  // read when the first s3:// URL is used
   mutable std::map<std::string, std::shared_ptr<const HttpServer>> buckets_;  // by name
 };
 

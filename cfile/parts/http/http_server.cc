@@ -21,11 +21,11 @@ std::string BucketUrl(const S3Options& s3, const std::string& bucket) {
 }  // namespace
 
 HttpServer::HttpServer(std::shared_ptr<Connections> connections, std::shared_ptr<DiskCache> cache,
-                       S3Options s3, const std::string& bucket)
+                       std::shared_ptr<S3Keys> keys, const std::string& bucket)
     : connections_(std::move(connections)),
       cache_(std::move(cache)),
-      is_s3_(true),
-      s3_(std::move(s3)),
+      keys_(std::move(keys)),
+      s3_(keys_->Now()),
       bucket_url_(BucketUrl(s3_, bucket)) {}
 
 std::string HttpServer::UrlOf(std::string_view key, UrlQuery query) const {
@@ -54,9 +54,9 @@ std::unique_ptr<PendingResponse> HttpServer::Begin(HttpRequest request) const {
 }
 
 PrepareRequest HttpServer::Signing() const {
-  if (!is_s3_ || s3_.anonymous) return {};
+  if (!is_s3() || s3_.anonymous) return {};
   return [this](HttpRequest& request) {
-    SignRequest(s3_, Sha256Hex(request.body), std::chrono::system_clock::now(), request);
+    SignRequest(keys_->Now(), Sha256Hex(request.body), std::chrono::system_clock::now(), request);
   };
 }
 

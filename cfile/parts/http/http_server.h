@@ -12,6 +12,7 @@
 #include "cfile/http_options.h"
 #include "cfile/parts/http/connections.h"
 #include "cfile/parts/http/disk_cache.h"
+#include "cfile/parts/http/s3_credentials.h"
 
 namespace cfile::internal {
 
@@ -24,9 +25,9 @@ class HttpServer {
   // A server whose requests are not signed. It may redirect them.
   HttpServer(std::shared_ptr<Connections> connections, std::shared_ptr<DiskCache> cache)
       : connections_(std::move(connections)), cache_(std::move(cache)) {}
-  // A bucket of S3. `s3`: completed options. `bucket`: a name that ParseS3Url has accepted.
+  // A bucket of S3. `bucket`: a name that ParseS3Url has accepted.
   HttpServer(std::shared_ptr<Connections> connections, std::shared_ptr<DiskCache> cache,
-             S3Options s3, const std::string& bucket);
+             std::shared_ptr<S3Keys> keys, const std::string& bucket);
 
   // The URL of an object in the bucket, or of the bucket itself if `key` is empty.
   std::string UrlOf(std::string_view key, UrlQuery query = {}) const;
@@ -39,7 +40,7 @@ class HttpServer {
   std::unique_ptr<PendingResponse> Begin(HttpRequest request) const;
 
   DiskCache* cache() const { return cache_.get(); }  // null: there is none
-  bool is_s3() const { return is_s3_; }
+  bool is_s3() const { return keys_ != nullptr; }
   absl::Status WaitBefore(int attempt) const { return connections_->WaitBefore(attempt); }
   const HttpOptions& options() const { return connections_->options(); }
   const S3Options& s3() const { return s3_; }
@@ -53,9 +54,9 @@ class HttpServer {
 
   const std::shared_ptr<Connections> connections_;
   const std::shared_ptr<DiskCache> cache_;
-  const bool is_s3_ = false;
-  const S3Options s3_;
-  std::string bucket_url_;  // without a slash at the end
+  const std::shared_ptr<S3Keys> keys_;  // null: not S3
+  const S3Options s3_;                  // with the first keys
+  std::string bucket_url_;              // without a slash at the end
   mutable std::atomic<bool> has_condition_[2] = {false, false};
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -26,21 +27,29 @@ std::string Trimmed(std::string_view text) {
   return {stripped.data(), stripped.size()};
 }
 
-// The settings of the profile in a file. `name`: the variable with the path of the file. `usual`:
-// the file in the home directory, if the variable is not set; this file may be missing.
-absl::StatusOr<std::map<std::string, std::string>> ProfileIn(const char* name, const char* usual,
+struct FileName {
+  const char* variable;  // of the environment, with the path
+  const char* usual;     // the file in the home directory, if the variable is not set
+};
+constexpr FileName kKeysFile = {"AWS_SHARED_CREDENTIALS_FILE", "/.aws/credentials"};
+constexpr FileName kConfigFile = {"AWS_CONFIG_FILE", "/.aws/config"};
+
+// "": there is neither the variable nor a home directory.
+std::string PathOf(const FileName& name) {
+  std::string path = Environment(name.variable);
+  const std::string home = path.empty() ? Environment("HOME") : "";
+  return home.empty() ? path : absl::StrCat(home, name.usual);
+}
+
+// The settings of the profile in a file. The usual file may be missing.
+absl::StatusOr<std::map<std::string, std::string>> ProfileIn(const FileName& name,
                                                              const std::string& profile) {
-  std::string path = Environment(name);
-  const bool named = !path.empty();
-  if (!named) {
-    const std::string home = Environment("HOME");
-    if (home.empty()) return std::map<std::string, std::string>();
-    path = absl::StrCat(home, usual);
-  }
+  const std::string path = PathOf(name);
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    if (!named) return std::map<std::string, std::string>();
-    return absl::InvalidArgumentError(absl::StrCat(path, " (of ", name, "): cannot be opened"));
+    if (Environment(name.variable).empty()) return std::map<std::string, std::string>();
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " (of ", name.variable, "): cannot be opened"));
   }
   std::string text(kMaxFileBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -94,7 +103,7 @@ absl::StatusOr<S3Options> CompleteS3Options(S3Options options) {
   std::string profile = Environment("AWS_PROFILE");
   const bool named_profile = !profile.empty();
   if (!named_profile) profile = "default";
-  CFILE_ASSIGN_OR_RETURN(auto config, ProfileIn("AWS_CONFIG_FILE", "/.aws/config", profile));
+  CFILE_ASSIGN_OR_RETURN(auto config, ProfileIn(kConfigFile, profile));
 
   if (Environment("AWS_SKIP_SIGNATURE") == "true") options.anonymous = true;
   const auto has_keys = [&] {
@@ -113,8 +122,7 @@ absl::StatusOr<S3Options> CompleteS3Options(S3Options options) {
     take(Environment("AWS_ACCESS_KEY_ID"), Environment("AWS_SECRET_ACCESS_KEY"),
          Environment("AWS_SESSION_TOKEN"));
     if (!has_keys()) {
-      CFILE_ASSIGN_OR_RETURN(
-          auto keys, ProfileIn("AWS_SHARED_CREDENTIALS_FILE", "/.aws/credentials", profile));
+      CFILE_ASSIGN_OR_RETURN(auto keys, ProfileIn(kKeysFile, profile));
       if (named_profile && keys.empty() && config.empty()) {
         return absl::InvalidArgumentError(
             absl::StrCat("AWS_PROFILE names the profile ", profile,
@@ -153,6 +161,38 @@ absl::StatusOr<S3Options> CompleteS3Options(S3Options options) {
   }
   CFILE_RETURN_IF_ERROR(ParseEndpoint(options.endpoint).status());
   return options;
+}
+
+absl::StatusOr<std::shared_ptr<S3Keys>> S3Keys::Read(const S3Options& given) {
+  std::shared_ptr<S3Keys> keys(new S3Keys(given));
+  if (given.access_key_id.empty() && Environment("AWS_ACCESS_KEY_ID").empty())
+    keys->paths_ = {PathOf(kKeysFile), PathOf(kConfigFile)};
+  keys->states_ = keys->States();
+  CFILE_ASSIGN_OR_RETURN(keys->options_, CompleteS3Options(given));
+  return keys;
+}
+
+S3Options S3Keys::Now() {
+  const std::lock_guard lock(mutex_);
+  if (FileStates now = States(); now != states_) {
+    states_ = std::move(now);
+    if (const auto read = CompleteS3Options(given_); read.ok()) {
+      options_.access_key_id = read->access_key_id;
+      options_.secret_access_key = read->secret_access_key;
+      options_.session_token = read->session_token;
+    }
+  }
+  return options_;
+}
+
+S3Keys::FileStates S3Keys::States() const {
+  FileStates states;
+  for (const std::string& path : paths_) {
+    std::error_code error;  // of a file that is missing
+    const auto time = std::filesystem::last_write_time(path, error);
+    states.emplace_back(time, std::filesystem::file_size(path, error));
+  }
+  return states;
 }
 
 }  // namespace cfile::internal

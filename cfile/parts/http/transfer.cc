@@ -1,6 +1,7 @@
 #include "cfile/parts/http/transfer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <span>
@@ -15,6 +16,16 @@ namespace {
 
 constexpr uint64_t kMaxErrorBodyBytes = 64 << 10;
 constexpr size_t kMaxHeaderBytes = 64 << 10;
+constexpr uint64_t kLeastBytesPerSecond = 4 << 10;
+constexpr int kStallsOfPost = 20;  // S3 sends spaces for minutes while it puts an upload together
+
+// The deadline of a request: a server that sends a byte now and then does not stall.
+std::chrono::milliseconds LongestTime(const HttpRequest& request, const HttpOptions& options) {
+  const uint64_t response = request.out.empty() ? request.max_body_bytes : request.out.size();
+  const uint64_t seconds = (request.body.size() + response) / kLeastBytesPerSecond;
+  return options.connect_timeout + std::chrono::seconds(seconds) +
+         options.stall_timeout * (request.method == HttpRequest::Method::kPost ? kStallsOfPost : 1);
+}
 
 bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
@@ -179,6 +190,7 @@ void Transfer::Configure(const HttpOptions& options) {
   set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout.count()));
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(LongestTime(request, options).count()));
   set(CURLOPT_LOW_SPEED_LIMIT, 1L);
   set(CURLOPT_LOW_SPEED_TIME,
       std::max(1L, static_cast<long>(options.stall_timeout.count() / 1000)));

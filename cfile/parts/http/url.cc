@@ -64,6 +64,9 @@ absl::StatusOr<Endpoint> ParseEndpoint(std::string_view url) {
   const std::string_view name = scheme == std::string_view::npos ? "" : url.substr(0, scheme + 3);
   std::string_view host = url.substr(std::min(url.size(), name.size()));
   if (host.ends_with('/')) host.remove_suffix(1);
+  // libcurl leaves the usual port out of the header Host, which is signed.
+  const std::string_view usual_port = name == "https://" ? ":443" : ":80";
+  if (host.ends_with(usual_port)) host.remove_suffix(usual_port.size());
   std::string_view wrong;
   if (name != "https://" && name != "http://") {
     wrong = "it does not begin with https:// or http://";

@@ -22,7 +22,8 @@ struct S3Url {
 // kInvalidArgument: not an s3:// URL with a bucket whose name S3 allows.
 absl::StatusOr<S3Url> ParseS3Url(std::string_view url);
 
-// The scheme with "://", and the host with the port, of an http:// or https:// URL.
+// The scheme with "://", and the host, of an http:// or https:// URL. The host has the port if it is
+// not the usual one of the scheme.
 struct Endpoint {
   std::string scheme;
   std::string host;

@@ -74,10 +74,9 @@ class PagesImport final : public ColumnImport {
                                           : LevelCheck(*plan.tree, plan.leaf.column)),
         value_check_(plan.column.type),
         lane_(encodings::LaneOf(plan.column.type.physical())),
-        convert_(plan.only_nulls ? RefuseValues
-                 : plan.leaf.same_pages
-                     ? nullptr
-                     : ConversionOf(values_type_.type, plan.column.type.physical())),
+        convert_(plan.only_nulls        ? RefuseValues
+                 : plan.leaf.same_pages ? nullptr
+                                        : ConversionOf(values_type_.type, plan.column.type)),
         values_(NewValues(encodings::LaneOf(values_type_.type))) {}
 
   absl::Status Import(const parquet::ColumnChunk& chunk, uint64_t num_rows, TableWriter& writer,

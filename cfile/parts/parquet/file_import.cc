@@ -10,6 +10,7 @@
 #include "cfile/parts/parquet/page_bytes.h"
 #include "cfile/parts/parquet/page_reader.h"
 #include "cfile/parts/parquet/parquet_type.h"
+#include "cfile/parts/parquet/value_conversion.h"
 #include "cfile/parts/table/column_writer.h"
 #include "cfile/parts/table/manifest/common_type.h"
 #include "cfile/status.h"
@@ -176,7 +177,8 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
     bool only_nulls = false;
     const auto takes = [&](const ColumnType& type) {
       return TakesValues(type, column.type) ||
-             (type == ColumnType::Int96() && element.type == parquet::Type::kInt96) ||
+             (element.type == parquet::Type::kInt96 &&
+              (type == ColumnType::Int96() || IsMicros(type))) ||
              (only_nulls = HasOnlyNulls(leaf.column));
     };
     const std::optional<size_t> found = schema.Find(column.name);

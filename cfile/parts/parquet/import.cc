@@ -192,8 +192,7 @@ class Import {
     writer_options_ = options_.writer;
     if (!options_.append) KeepMetadata();
     if (options_.append) return TableWriter::Open(table, writer_options_);
-    if (options_.schema) return TableWriter::Create(table, *options_.schema, writer_options_);
-    Schema schema = columns_.schema();
+    Schema schema = options_.schema ? *options_.schema : columns_.schema();
     for (const std::string& column : options_.sorted_by) {
       const std::optional<size_t> found = schema.Find(column);
       if (!found) {
@@ -203,7 +202,7 @@ class Import {
       schema.key_columns.push_back(*found);
     }
     // A single column without nulls gets a value index. Otherwise the table has compound keys.
-    if (schema.key_columns.size() == 1) {
+    if (!options_.sorted_by.empty() && schema.key_columns.size() == 1) {
       const size_t key = schema.key_columns[0];
       if (!schema.columns[key].nullable && !schema.columns[key].has_levels()) {
         if (writer_options_.empty()) writer_options_.emplace_back();

@@ -6,6 +6,7 @@
 #include "cfile/core/io/named_status.h"
 #include "cfile/filter.h"
 #include "cfile/parts/arrow/column_tree.h"
+#include "cfile/parts/arrow/field_tree.h"
 #include "cfile/parts/parquet/arrow_description.h"
 #include "cfile/parts/parquet/parquet_type.h"
 #include "encodings/core/status.h"
@@ -149,6 +150,8 @@ class SchemaParser {
           "column ", chunk_, " of the file has an empty name", open_.size() > 1 ? " in " : "",
           open_.size() > 1 ? PathOf(elements_[open_.back().element]) : ""));
     }
+    if (!IsUtf8(node->name))
+      return DataLoss("the name of column ", chunk_, " of the file, or of its group, is not UTF-8");
     if (node->is_leaf()) {
       if (!arrow_.empty()) node->type = WithTimeZone(node->type, arrow_[chunk_].time_zone);
       if (taken_) leaves_.push_back({.element = i, .chunk = chunk_});

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "cfile/parts/arrow/arrow_type.h"
 #include "cfile/parts/table/manifest/common_type.h"
+#include "cfile/types.h"
 #include "encodings/core/lane.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
@@ -53,7 +54,7 @@ absl::Status ConvertValues(encodings::ValueSpan values, uint64_t first, void* ou
       return absl::InvalidArgumentError(
           encodings::StrCat("value ", first + i,
                             " is not a time between the years 1677 and 2262, so it is no "
-                            "timestamp(ns): give the column the type int96"));
+                            "timestamp(ns): give the column the type timestamp(us) or int96"));
     } else if constexpr (std::is_same_v<T, double>) {
       return absl::InvalidArgumentError(
           encodings::StrCat("value ", first + i, " is ", values.As<P>()[i],
@@ -61,6 +62,24 @@ absl::Status ConvertValues(encodings::ValueSpan values, uint64_t first, void* ou
     } else {
       return encodings::DataLoss("value ", first + i, " does not fit ", 8 * sizeof(T), " bits");
     }
+  }
+  return absl::OkStatus();
+}
+
+// True for the type that holds the times of INT96 of all years, if they have whole microseconds.
+inline bool IsMicros(const ColumnType& type) {
+  return type == ColumnType::Timestamp(TimeUnit::kMicros, "");
+}
+
+// Converts times of INT96 to microseconds since 1970. Errors as ConvertValues.
+inline absl::Status ConvertToMicros(encodings::ValueSpan values, uint64_t first, void* out) {
+  for (size_t i = 0; i < values.count; ++i) {
+    const encodings::Int96& time = values.As<encodings::Int96>()[i];
+    if (TimeOfInt96(time, 1000, static_cast<int64_t*>(out)[i])) continue;
+    return absl::InvalidArgumentError(
+        encodings::StrCat("value ", first + i,
+                          " is not a whole number of microseconds, so it is no timestamp(us): give "
+                          "the column the type int96"));
   }
   return absl::OkStatus();
 }
@@ -75,20 +94,22 @@ inline absl::Status RefuseValues(encodings::ValueSpan, uint64_t first, void*) {
 
 // Returns ConvertValues for the C++ types of `from` and `to`, or RefuseValues if there is no such
 // conversion. Integers of at most 32 bits have the type int32_t or uint32_t in pages.
-inline Conversion ConversionOf(encodings::PhysicalType from, encodings::PhysicalType to) {
-  return encodings::VisitPhysicalType(from, [to]<typename P>(std::type_identity<P>) {
-    return encodings::VisitPhysicalType(to, []<typename T>(std::type_identity<T>) -> Conversion {
-      constexpr bool kInt = std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t> ||
-                            std::is_same_v<T, encodings::int128_t>;
-      constexpr bool kPage = sizeof(P) == sizeof(int32_t) || sizeof(P) == sizeof(int64_t);
-      if constexpr ((encodings::kIsBytes<P> && kInt) ||
-                    (std::is_same_v<P, encodings::Int96> && std::is_same_v<T, int64_t>) ||
-                    (kPage && sizeof(T) >= sizeof(int64_t) && !std::is_same_v<P, T> &&
-                     Holds<P, T>())) {
-        return ConvertValues<P, T>;
-      }
-      return RefuseValues;
-    });
+inline Conversion ConversionOf(encodings::PhysicalType from, const ColumnType& to) {
+  if (from == encodings::PhysicalType::kInt96 && IsMicros(to)) return ConvertToMicros;
+  return encodings::VisitPhysicalType(from, [&]<typename P>(std::type_identity<P>) {
+    return encodings::VisitPhysicalType(
+        to.physical(), []<typename T>(std::type_identity<T>) -> Conversion {
+          constexpr bool kInt = std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t> ||
+                                std::is_same_v<T, encodings::int128_t>;
+          constexpr bool kPage = sizeof(P) == sizeof(int32_t) || sizeof(P) == sizeof(int64_t);
+          if constexpr ((encodings::kIsBytes<P> && kInt) ||
+                        (std::is_same_v<P, encodings::Int96> && std::is_same_v<T, int64_t>) ||
+                        (kPage && sizeof(T) >= sizeof(int64_t) && !std::is_same_v<P, T> &&
+                         Holds<P, T>())) {
+            return ConvertValues<P, T>;
+          }
+          return RefuseValues;
+        });
   });
 }
 

@@ -27,7 +27,6 @@ class ColumnInfo(TypedDict):
     nullable: bool
     levels: bool  # true: a leaf column of nested records, or a file with levels
     key: int | None  # the position in the table's key
-    nulls_last: bool
 
 class RangedObject(Protocol):
     """Bytes with random access that a Python object holds. Calls come from any thread."""
@@ -60,10 +59,6 @@ class Stream:
         of Python has raised); else returns. Consumers turn errors of streams into exceptions of their own, so call this when one
         of them raises."""
 
-class ArrowType:
-    """A schema; __arrow_c_schema__ may be called many times."""
-    def __arrow_c_schema__(self) -> object: ...
-
 class Location:
     """A path, or an s3:// or https:// URL and how to reach it. A path may be passed as a str instead."""
     def __init__(self, url: str, options: dict[str, Any] = ...) -> None:
@@ -87,18 +82,17 @@ class Opened:
     def close(self) -> None:
         """Closes the files when calls and streams that use them have ended. All other methods then raise ValueError."""
     def stream(self, *, columns: Sequence[str] | None = None, where: Filter | None = None, begin: int = 0, end: int | None = None,
-               limit: int | None = None, reverse: bool = False, max_batch_rows: int = 65536, string_views: bool = False,
-               dictionaries: bool = True, dictionary_views: bool = False, column_only: bool = False) -> Stream:
+               limit: int | None = None, reverse: bool = False, dictionaries: bool = True, dictionary_views: bool = False,
+               column_only: bool = False) -> Stream:
         """Scans. column_only: the stream has arrays, not structs; only with one column."""
     def count(self, *, where: Filter | None = None, begin: int = 0, end: int | None = None, limit: int | None = None) -> int:
         """The number of rows that stream() would return."""
-    def take(self, ordinals: object, *, columns: Sequence[str] | None = None, max_batch_rows: int = 65536,
-             string_views: bool = False, column_only: bool = False) -> Stream:
+    def take(self, ordinals: object, *, columns: Sequence[str] | None = None, column_only: bool = False) -> Stream:
         """The rows at `ordinals`: a buffer of uint64 (array.array("Q"), NumPy) or a sequence of int. IndexError."""
     def values(self, column: str, ordinals: Sequence[int], /) -> list[Any]:
         """The stored values of these rows. IndexError. TypeError: the column has levels."""
-    def arrow_type(self, *, columns: Sequence[str] | None = None, string_views: bool = False, column_only: bool = False) -> ArrowType:
-        """The type of what stream() returns with dictionaries=False, with the metadata of the fields."""
+    def arrow_type(self, *, columns: Sequence[str] | None = None, column_only: bool = False) -> Stream:
+        """No rows of the type of what stream() returns with dictionaries=False, with the metadata of the fields."""
     def seek(self, column: str, key: Any, /) -> tuple[int, bool]:
         """(ordinal, exact) of the first row whose value is not less than the stored value `key`; (num_rows, False) if there is none.
         A number outside of the column's range is allowed. Raises UnsupportedError-like errors as Cursor::SeekToKey."""
@@ -123,9 +117,9 @@ class Opened:
         """A file: type, encoding, compression, nullable, num_rows, file_size_bytes, version, created_by, has_positional_index,
         has_value_index, has_levels, metadata (a dict of str: header, then footer). A table: num_rows, num_parts, size_bytes, oldest_reader,
         key (names), metadata (of the first column's file in the first part; {} without parts)."""
-    def statistics(self, column: str, part: int | None = None) -> dict[str, Any] | None:
+    def statistics(self, column: str, /) -> dict[str, Any] | None:
         """present_count, null_count, nan_count, min, max (stored values or None), min_exact, max_exact. A table: summed over its parts
-        from table.cft (or of one part). None: there are no statistics."""
+        from table.cft. None: there are no statistics."""
     def blocks(self, column: str, /) -> list[dict[str, Any]]:
         """Each data block: part (name, or None in a file), index, first_ordinal (in the table), num_rows, null_count, encoding,
         compressed, offset, stored_size_bytes, encoded_size_bytes, and min, max if the file has statistics of blocks.
@@ -157,8 +151,7 @@ class WriterSettings(TypedDict, total=False):
 class TableWriter:
     """Writes a part of a table. Not thread-safe. Without finish() nothing becomes visible."""
     @staticmethod
-    def create(path: str | Location, schema: object, settings: dict[str, WriterSettings] | WriterSettings, keys: Sequence[str] = (),
-               nulls_last: Sequence[str] = ()) -> TableWriter:
+    def create(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = ()) -> TableWriter:
         """`schema`: an object with __arrow_c_schema__ (a struct type). settings: {"": settings of all columns not named, column:
         settings}. A column with value_index is not nullable. FileExistsError: the path is not empty. UnsupportedError: a field
         has no column type."""
@@ -172,12 +165,9 @@ class TableWriter:
     def leaves(schema: object, /) -> list[str]:
         """The names of the columns of a table with this type."""
     @staticmethod
-    def append(path: str | Location, settings: dict[str, WriterSettings]) -> TableWriter: ...
+    def append(path: str | Location, settings: dict[str, WriterSettings], replaced: Sequence[str] = ()) -> TableWriter: ...
     @staticmethod
-    def replace(path: str | Location, parts: Sequence[str], settings: dict[str, WriterSettings]) -> TableWriter: ...
-    @staticmethod
-    def prepare(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = (),
-                nulls_last: Sequence[str] = ()) -> TableWriter:
+    def prepare(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = ()) -> TableWriter:
         """Arguments as for create. Begins a part for finish_prepared. ArgumentError: the table exists and has another schema."""
     def write(self, data: object, /) -> None:
         """Appends an object with __arrow_c_stream__. Checks for KeyboardInterrupt between batches."""
@@ -188,21 +178,16 @@ class TableWriter:
         """Completes the part without publishing it. Returns a description for commit_parts. The writer comes from prepare or append."""
     def close(self) -> None:
         """Discards what finish() has not published."""
-    num_rows: int
-    memory_usage_bytes: int
 
 class FileWriter:
     """Writes one file. Not thread-safe."""
     @staticmethod
-    def create(path: str | Location, schema: object, settings: WriterSettings, type: str | None = None,
-               overwrite: bool = True) -> FileWriter:
-        """`schema`: an object with __arrow_c_schema__: the type of the column, or a struct with one field. type: the column's type, if
-        it is not the type that belongs to the Arrow type. overwrite: whether the file replaces another one. If not, finish raises
-        ExistsError if something is at `path` then."""
+    def create(path: str | Location, schema: object, settings: WriterSettings, overwrite: bool) -> FileWriter:
+        """`schema`: an object with __arrow_c_schema__: the type of the column, or a struct with one field. overwrite: whether the file
+        replaces another one. If not, finish raises ExistsError if something is at `path` then."""
     def write(self, data: object, /) -> None: ...
     def finish(self) -> None: ...
     def close(self) -> None: ...
-    num_rows: int
 
 # Maintenance of the table at `path` (cfile/table_maintenance.h, cfile/table_columns.h, cfile/table_repair.h).
 def append_table(path: str | Location, rows: str | Location, settings: dict[str, WriterSettings]) -> list[str]:
@@ -243,8 +228,8 @@ def repair(path: str | Location, *, salvage: bool = False, null_lost: bool = Fal
 
 # Parquet (cfile/parquet.h). Both return rows, row_groups, copied_pages, recompressed_pages, recoded_pages, bytes_in, bytes_out.
 def import_parquet(source: str | Location | RangedObject, target: str | Location, settings: dict[str, WriterSettings], *,
-                   columns: Sequence[str], sorted_by: Sequence[str], append: bool, part_per_row_group: bool, copy_pages: bool,
-                   max_page_size_bytes: int) -> dict[str, int]:
+                   columns: Sequence[str], sorted_by: Sequence[str], types: dict[str, str], append: bool, part_per_row_group: bool,
+                   copy_pages: bool, max_page_size_bytes: int) -> dict[str, int]:
     """source: a path, also of a directory, or an object. target: the path of a table. columns: [] for all."""
 def export_parquet(source: Opened, target: Any, *, columns: Sequence[str], max_row_group_rows: int, compression: str | None,
                    page_version: int, page_index: bool, page_checksums: bool, check_values: bool,

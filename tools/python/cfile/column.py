@@ -66,17 +66,11 @@ class Column(OpenRows):
 
     @property
     def _is_stored(self) -> bool:
-        """Whether the values have a file of their own: not a list or a map of nested records."""
+        """Whether the values have a file of their own: not a struct, a list or a map of nested records."""
         return any(info["name"] == self.name for info in self._opened.columns)
 
     def __len__(self) -> int:
         return self._opened.num_rows
-
-    def _stream(self, **options: Any) -> _native.Stream:
-        return self._all()._stream(**options)
-
-    def _arrow_type(self) -> _native.ArrowType:
-        return self._all()._arrow_type()
 
     def _metadata(self) -> Mapping[str, str]:
         return {} if self._opened.is_table else self._all()._metadata()

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from .condition import Condition
     from .table import Table
 
-_COMPARISONS = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
-_TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def _pairs(schema: Any) -> list[tuple[str, str]]:
@@ -104,25 +102,23 @@ class _Expression:
             return pushing.negated(self._convert(arguments[0]))
         if name == "if_else":
             return self._if_else(arguments)
-        if name in _COMPARISONS:
+        test = pushing.KINDS.get(name, "")
+        if test in pushing.TURNED:
             left, right = arguments
-            comparison = _COMPARISONS[name]
             if left[0] == "literal":
-                left, right, comparison = right, left, _TURNED[comparison]
+                left, right, test = right, left, pushing.TURNED[test]
             if left[0] == "column" and right[0] == "literal":
-                return pushing.test(self._types, comparison, left[1], right[1])
+                return pushing.test(self._types, test, left[1], right[1])
             return pushing.NOTHING
         if not arguments or arguments[0][0] != "column":
             return pushing.NOTHING
         column = arguments[0][1]
-        if name == "is_valid":
-            return pushing.test(self._types, "is_not_null", column)
-        if name == "is_null" and not options["nan_is_null"].as_py():
-            return pushing.test(self._types, "is_null", column)
-        if name == "is_in":
+        if test == "is_not_null" or (test == "is_null" and not options["nan_is_null"].as_py()):
+            return pushing.test(self._types, test, column)
+        if test == "in":
             return self._is_in(arguments, options)[0], False  # false where the column is null
-        if name == "starts_with" and not options["ignore_case"].as_py():
-            return pushing.test(self._types, "prefix", column, _constant(options["pattern"]))
+        if test == "prefix" and not options["ignore_case"].as_py():
+            return pushing.test(self._types, test, column, _constant(options["pattern"]))
         return pushing.NOTHING
 
     def _is_in(self, arguments: list[Any], options: Any) -> pushing.Converted:
@@ -201,7 +197,7 @@ class TableDataset(pyarrow.dataset.FileSystemDataset):  # type: ignore[misc]
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._types = pushing.flat_types(table)
+        self._types = pushing.flat_types(table._opened)
         schema = pa.schema(table)
         files = pyarrow.fs.PyFileSystem(_Files(table))
         format = pyarrow.dataset.IpcFileFormat()

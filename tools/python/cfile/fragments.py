@@ -5,14 +5,13 @@ from .condition import Condition, of_text
 from .errors import ConflictError
 from .opening import opened
 from .rows import Rows
-from .selection import Selection
+from .selection import Selection, types_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from . import _native
 
 
 class Fragment(Rows):
@@ -36,7 +35,7 @@ class Fragment(Rows):
     def __reduce__(self) -> tuple[type[Fragment], tuple[Any, ...]]:
         return Fragment, (self.path, self.part, self.begin, self.end, self._columns, self._where, self._options)
 
-    def _selection(self) -> Selection:
+    def _all(self) -> Selection:
         table = opened(self.path, **self._options)
         begin = 0
         if self.part is not None:
@@ -51,21 +50,9 @@ class Fragment(Rows):
     def _column_only(self) -> bool:  # type: ignore[override]
         return self.part is None
 
-    def _stream(self, **options: Any) -> _native.Stream:
-        return self._selection()._stream(**options)
-
-    def _arrow_type(self) -> _native.ArrowType:
-        return self._selection()._arrow_type()
-
-    def _metadata(self) -> Mapping[str, str]:
-        return self._selection()._metadata()
-
-    def _kept(self) -> Mapping[str, str]:
-        return self._selection()._kept()
-
     def count(self) -> int:
         """Returns the number of rows. With a condition, this reads the columns of the condition."""
-        return self._selection().count()
+        return self._all().count()
 
     def __len__(self) -> int:
         return self.count()
@@ -96,7 +83,7 @@ def fragments(path: Any, count: int | None = None, *, columns: Sequence[str] | N
     native = None
     if where is not None:
         where = of_text(where) if isinstance(where, str) else where
-        native = where.native({column["name"]: column["type"] for column in table.columns})
+        native = where.native(types_of(table))
     ranges = table.split(count or max(1, -(-table.num_rows // 1_000_000)), columns, native)
     if not table.is_table:
         return [Fragment(path, None, begin, end, columns, where, options) for begin, end in ranges]

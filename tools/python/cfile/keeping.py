@@ -66,10 +66,20 @@ def storable(table: Any, fields: Collection[str] | None) -> tuple[Any, dict[str,
                     described = described.set(position, field.with_type(values.type))
                     categories[field.name] = {"ordered": field.type.ordered, "values": _text_of(_stream_of(values))}
                     continue
-                categories[field.name] = values.to_pylist() if is_text and not values.null_count else _text_of(_stream_of(values))
+                categories[field.name] = values.to_pylist() if is_text else _text_of(_stream_of(values))
     if categories:
         metadata[CATEGORIES] = json.dumps(categories)
     return table, {**metadata, "ARROW:schema": _text_of(described.serialize())} if is_changed else {}
+
+
+def as_column(data: Any, fields: Collection[str] | None) -> Any:
+    """Puts an array, or a Series of Polars, with null structs into the column "value" of a table, which has no null rows."""
+    is_series = hasattr(data, "to_frame")
+    if not str(getattr(data, "dtype" if is_series else "type", "")).lower().startswith("struct"):
+        return data
+    if not (data.null_count() if is_series else data.null_count) and list(fields or ()) != ["value"]:  # rows for such a table
+        return data
+    return data.to_frame("value") if is_series else need("pyarrow", PURPOSE).Table.from_arrays([data], ["value"])
 
 
 def _labelled(table: Any, fields: Collection[str] | None) -> Any:
@@ -116,14 +126,10 @@ def byte_lists(data: Any) -> list[str]:
             continue
         if kind.value_field.nullable:  # then the elements say whether there are nulls
             chunks = data.chunks if fields is None else data.column(position).chunks if hasattr(data, "column") else []
-            if not sum(map(len, chunks)) or any(_storage(chunk).flatten().null_count for chunk in chunks):
+            if not sum(map(len, chunks)) or any(getattr(chunk, "storage", chunk).flatten().null_count for chunk in chunks):
                 continue
         names.append(name)
     return names
-
-
-def _storage(array: Any) -> Any:
-    return getattr(array, "storage", array)
 
 
 def fixed_columns(opened: _native.Opened) -> list[str]:
@@ -245,10 +251,12 @@ def _stream_of_table(table: Any) -> Any:
 def of_series(series: Any) -> tuple[Any, dict[str, str]]:
     """The values of a Series of pandas, and what to keep of it."""
     table, metadata = storable(need("pyarrow", PURPOSE).Table.from_pandas(series.to_frame("value")), None)
-    labels = table.drop_columns("value")
+    values, labels = table.column("value"), table.drop_columns("value")
+    if as_column(values, None) is not values:
+        return table, metadata
     if labels.num_columns and labels.get_total_buffer_size() <= _MOST_LABEL_BYTES:
         metadata[LABELS] = _text_of(_stream_of_table(labels))
-    return table.column("value"), {**metadata, **series_name(series.name)}
+    return values, {**metadata, **series_name(series.name)}
 
 
 def series_name(name: Any) -> dict[str, str]:

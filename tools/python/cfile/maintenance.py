@@ -9,6 +9,7 @@ from . import _native, keeping
 from .errors import ArgumentError
 from .locations import located
 from .optional import Lazy
+from .selection import types_of
 from .writing import Data, settings_of
 
 TYPE_CHECKING = False
@@ -62,7 +63,7 @@ def drop_rows_below(path: Path, key: Any, column: str | None = None, *,
     target = located(path, storage_options)
     keeping.before_dropping(target)
     opened = _native.open_table(target)
-    types = {info["name"]: info["type"] for info in opened.columns}
+    types = types_of(opened)
     names = opened.info()["key"]
     if column is None and names:
         key = list(key) if isinstance(key, (tuple, list)) else [key]

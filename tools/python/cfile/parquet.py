@@ -25,8 +25,8 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
                  columns: Sequence[str] | None = None, encoding: str | dict[str, str] | None = None,
                  compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
                  block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
-                 oldest_reader: str | None = None,
-                 part_per_row_group: bool = False, append: bool = False, overwrite: bool = False, memory_limit_bytes: int = 1 << 30,
+                 oldest_reader: str | None = None, types: Mapping[str, str] | None = None, part_per_row_group: bool = False,
+                 append: bool = False, overwrite: bool = False, memory_limit_bytes: int = 1 << 30,
                  max_page_size_bytes: int = 1 << 30, filesystem: Any = None,
                  storage_options: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Makes a table of a Parquet file, or of a directory of Parquet files.
@@ -39,6 +39,8 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
     encoding, compression, goal, block_size_bytes, bloom_filter, oldest_reader: as for cfile.write. Without encoding, compression and goal,
         pages keep their encoding and compression, and most are copied without decoding their values. With goal, all values are encoded
         again.
+    types: other types for columns, as --type of cfile-import. INT96 becomes timestamp(ns), which has the years 1677 to 2262 only; with
+        "timestamp(us)" a time of any year, and with "int96" it stays as it is. "binary" is for strings that are not UTF-8.
     part_per_row_group: each row group becomes a part of the table. Its dictionaries are copied, too.
     append: the rows become a new part of the table at `target`, in its order.
     overwrite: whether to replace the table at `target`, as in cfile.write.
@@ -74,13 +76,13 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
         file = ranges.file_of(source, filesystem)
 
     def made(at: Location, settings: Any, names: Sequence[str], append: bool = False) -> dict[str, int]:
-        return _native.import_parquet(file, at, settings, columns=list(columns or ()), sorted_by=names, append=append,
-                                      part_per_row_group=part_per_row_group, copy_pages=goal is None,
+        return _native.import_parquet(file, at, settings, columns=list(columns or ()), sorted_by=names, types=dict(types or {}),
+                                      append=append, part_per_row_group=part_per_row_group, copy_pages=goal is None,
                                       max_page_size_bytes=max_page_size_bytes)
 
     if append:
-        if names or overwrite:
-            raise ArgumentError("append: the table has its order already, and is not replaced")
+        if names or overwrite or types:
+            raise ArgumentError("append: the table has its order and its types already, and is not replaced")
         keeping.keep_index(_native.open_table(path), settings)
         return made(path, settings, (), append=True)
 

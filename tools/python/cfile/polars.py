@@ -13,10 +13,8 @@ if TYPE_CHECKING:
 else:
     pushing = Lazy("cfile.pushing")
 
-_COMPARISONS = {"Eq": "==", "NotEq": "!=", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
 _UNITS = ("s", "ms", "us", "ns")
 _RANGE_ROWS = 1 << 20  # of one DataFrame that Polars gets
-_TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class _Converter:
@@ -72,11 +70,9 @@ class _Converter:
     def _binary(self, operator: str, left: Any, right: Any) -> pushing.Converted:
         if operator in ("And", "Or", "LogicalAnd", "LogicalOr"):
             return pushing.both("and" if operator.endswith("And") else "or", self.convert(left), self.convert(right))
-        comparison = _COMPARISONS.get(operator)
-        if comparison is None:
-            return pushing.NOTHING
+        comparison = pushing.KINDS[operator]
         if "Literal" in left:
-            left, right, comparison = right, left, _TURNED[comparison]
+            left, right, comparison = right, left, pushing.TURNED[comparison]
         if "Column" not in left or "Literal" not in right:
             return pushing.NOTHING
         return self._test(comparison, left["Column"], *self._constants(right, left["Column"]))
@@ -92,12 +88,11 @@ class _Converter:
             return pushing.NOTHING
         column = inputs[0]["Column"]
         constants = [self._constants(node, column) for node in inputs[1:]]
-        if name in ("IsNull", "IsNotNull"):
-            return self._test("is_null" if name == "IsNull" else "is_not_null", column)
-        if name == "StartsWith":
-            return self._test("prefix", column, *constants[0])
-        if name == "IsIn" and constants[0] and options.get("nulls_equal") is not True:
-            return self._test("in", column, *constants[0])
+        kind = pushing.KINDS.get(name or "")
+        if kind in ("is_null", "is_not_null"):
+            return self._test(kind, column)
+        if kind == "prefix" or (kind == "in" and constants[0] and options.get("nulls_equal") is not True):
+            return self._test(kind, column, *constants[0])
         if name == "IsBetween":
             closed = options.get("closed")
             low = self._test(">=" if closed in ("Both", "Left") else ">", column, *constants[0])
@@ -139,8 +134,7 @@ def scan_polars(source: Any, *, filesystem: Any = None, storage_options: Mapping
     rows = source._all()._changed(column_only=False)
     schema = rows[:0].to_polars().schema
     # The values of an Enum have another order than their text.
-    types = {info["name"]: info["type"] for info in opened.columns
-             if not info["levels"] and schema.get(info["name"]) not in (polars.Enum, polars.Categorical)}
+    types = {name: kind for name, kind in pushing.flat_types(opened).items() if schema.get(name) not in (polars.Enum, polars.Categorical)}
 
     def read(with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None) -> Iterator[Any]:
         condition, exact = (None, True) if predicate is None else pushed(predicate, types)

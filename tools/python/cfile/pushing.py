@@ -17,15 +17,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from . import _native
+
     Converted = tuple["Condition | None", bool]
 
 NOTHING: Converted = (None, False)
 _MAX_DEPTH = 100  # of conditions. The library refuses those that are nested more than 200 deep.
+_EXACT_DIGITS = 28  # Spark rounds longer constants before it passes them
+# What Polars, pyarrow and Spark call the tests.
+_NAMES = {"==": "Eq equal EqualTo", "!=": "NotEq not_equal", "<": "Lt less LessThan", "<=": "LtEq less_equal LessThanOrEqual",
+          ">": "Gt greater GreaterThan", ">=": "GtEq greater_equal GreaterThanOrEqual", "is_null": "IsNull is_null",
+          "is_not_null": "IsNotNull is_valid", "in": "IsIn is_in In", "prefix": "StartsWith starts_with StringStartsWith"}
+KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def flat_types(table: Any) -> dict[str, str]:
+def flat_types(opened: _native.Opened) -> dict[str, str]:
     """The types of the columns that conditions can test."""
-    return {info["name"]: info["type"] for info in table._opened.columns if not info["levels"]}
+    return {info["name"]: info["type"] for info in opened.columns if not info["levels"]}
 
 
 def both(kind: str, left: Converted, right: Converted) -> Converted:
@@ -88,3 +97,23 @@ def test(types: Mapping[str, str], kind: str, column: Any, *constants: Any, nan_
     if nan_is_greatest and values.base_of(type_text) in ("float", "double") and kind in (">", ">="):
         return Condition("not", Condition("<=" if kind == ">" else "<", column, *constants)), True
     return Condition(kind, column, *constants), True
+
+
+def of_spark(condition: Any, types: Mapping[str, str]) -> Converted:
+    """Converts a filter of pyspark.sql.datasource."""
+    name = type(condition).__name__
+    if name == "Not":
+        return negated(of_spark(condition.child, types))
+    path: tuple[str, ...] = getattr(condition, "attribute", ())
+    constants = [*condition.value] if name == "In" else [condition.value] if hasattr(condition, "value") else []
+    if len(path) != 1 or any(isinstance(each, Decimal) and len(each.as_tuple().digits) >= _EXACT_DIGITS for each in constants):
+        return NOTHING
+    if name == "EqualNullSafe":
+        if constants == [None]:
+            return test(types, "is_null", path[0])
+        return test(types, "==", path[0], *constants)[0], False  # where the column is null, it is false and not null
+    if name not in KINDS:
+        return NOTHING
+    found = [each for each in constants if each is not None] if name == "In" else constants
+    converted, is_exact = test(types, KINDS[name], path[0], *found, nan_is_greatest=True)
+    return converted, is_exact and len(found) == len(constants)

@@ -28,17 +28,20 @@ class Rows:
     __slots__ = ()
     _column_only = False  # True: one column, whose arrays leave without a struct around them
 
-    def _stream(self, **options: Any) -> _native.Stream:
+    def _all(self) -> Selection:
         raise NotImplementedError
 
-    def _arrow_type(self) -> _native.ArrowType:
-        raise NotImplementedError
+    def _stream(self, **options: Any) -> _native.Stream:
+        return self._all()._stream(**options)
+
+    def _arrow_type(self) -> _native.Stream:
+        return self._all()._arrow_type()
 
     def _metadata(self) -> Mapping[str, str]:
-        return {}
+        return self._all()._metadata()
 
     def _kept(self) -> Mapping[str, str]:
-        return {}
+        return self._all()._kept()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._stream().__arrow_c_stream__(requested_schema)
@@ -133,9 +136,6 @@ class OpenRows(Rows):
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def _all(self) -> Selection:
-        raise NotImplementedError
 
     def _kept(self) -> Mapping[str, str]:
         """What restoring.py keeps of data of Polars. A table of which nothing is kept costs no read."""

@@ -143,12 +143,12 @@ class Selection(OpenRows):
             for name in ("dictionaries", "dictionary_views"):
                 options.pop(name, None)
             return self._opened.take(self._ordinals, columns=columns, column_only=self._column_only, **options)
-        where = None if self._where is None else self._where.native(_types(self._opened))
+        where = None if self._where is None else self._where.native(types_of(self._opened))
         options.setdefault("dictionaries", False)
         return self._opened.stream(columns=columns, where=where, begin=self._begin, end=self._end, limit=self._limit,
                                    reverse=self._reverse, column_only=self._column_only, **options)
 
-    def _arrow_type(self) -> _native.ArrowType:
+    def _arrow_type(self) -> _native.Stream:
         return self._opened.arrow_type(columns=self._columns if self._opened.is_table else None, column_only=self._column_only)
 
     def _metadata(self) -> Mapping[str, str]:
@@ -206,7 +206,7 @@ class Selection(OpenRows):
             raise TypeError(f"where: expected a condition such as cfile.col('delay') > 60, got {where!r}")
         both = where if self._where is None else self._where if where is None else self._where & where
         if both is not None:
-            both.native(_types(self._opened))  # finds mistakes at once
+            both.native(types_of(self._opened))  # finds mistakes at once
         return self._changed(where=both, columns=self._columns if columns is None else columns, limit=limit, reverse=reverse)
 
     def count(self) -> int:
@@ -216,7 +216,7 @@ class Selection(OpenRows):
         if self._where is None:
             rows = self._end - self._begin
             return rows if self._limit is None else min(rows, self._limit)
-        return self._opened.count(where=self._where.native(_types(self._opened)), begin=self._begin, end=self._end, limit=self._limit)
+        return self._opened.count(where=self._where.native(types_of(self._opened)), begin=self._begin, end=self._end, limit=self._limit)
 
     def __len__(self) -> int:
         return self.count()
@@ -238,5 +238,6 @@ class Selection(OpenRows):
         return f"<{', '.join(parts)}>"
 
 
-def _types(opened: _native.Opened) -> dict[str, str]:
+def types_of(opened: _native.Opened) -> dict[str, str]:
+    """The types of all columns by their names."""
     return {column["name"]: column["type"] for column in opened.columns}

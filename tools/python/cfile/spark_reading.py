@@ -1,13 +1,11 @@
 """Reads tables for Spark. See cfile.spark."""
 from __future__ import annotations
 
-from decimal import Decimal
-
 from . import _native, pushing, spark_types
 from .condition import of_text
 from .errors import ArgumentError
 from .optional import need
-from .selection import Selection
+from .selection import Selection, types_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +21,6 @@ PARTITION_SIZE_BYTES = 32 << 20  # as stored; in memory, rows are often four tim
 # Columns that are stored in few bytes would make partitions of very many rows. But a partition costs Spark as much as 500,000 rows.
 _PARTITION_ROWS = 8 << 20
 _UNDIVIDED_ROWS = 1 << 20
-_EXACT_DIGITS = 28  # Spark rounds longer constants before it passes them
-_COMPARISONS = {"EqualTo": "==", "GreaterThan": ">", "GreaterThanOrEqual": ">=", "LessThan": "<", "LessThanOrEqual": "<="}
 
 
 class Partition(_source.InputPartition):  # type: ignore[misc]
@@ -56,7 +52,7 @@ class TableRows:
     def divided(self, opened: _native.Opened, where: Condition | None) -> list[tuple[int, int]]:
         """Ranges of rows that begin at parts or blocks. Leaves out parts at both ends whose bounds show that no row matches."""
         parts = opened.parts()
-        native = None if where is None else where.native({column["name"]: column["type"] for column in opened.columns})
+        native = None if where is None else where.native(types_of(opened))
         # The ranges show which rows may match. A split opens a file for each range, so it makes few of them.
         few = 1 if native is None else min(64, len(parts))
         rows = sum(end - begin for begin, end in opened.split(max(1, few), self.fields.names, native))
@@ -110,46 +106,13 @@ class FilteringReader(BatchReader):
         opened = self._rows.open(self._snapshot)
         types = {}
         own = need("pyarrow", "cfile.spark").schema(opened.arrow_type())
-        flat = {column["name"]: column["type"] for column in opened.columns if not column["levels"]}
+        flat = pushing.flat_types(opened)
         for field in self._rows.fields:
             if field.name in flat and spark_types.comparable(own.field(field.name).type, field.type):
                 types[field.name] = flat[field.name]
         for each in filters:
-            condition, is_exact = converted(each, types)
+            condition, is_exact = pushing.of_spark(each, types)
             if condition is not None:
                 self._where = condition if self._where is None else self._where & condition
             if not is_exact:
                 yield each
-
-
-def converted(condition: Any, types: Mapping[str, str]) -> pushing.Converted:
-    """Converts a filter of pyspark.sql.datasource. `types`: of the columns that can be tested."""
-    kind = type(condition).__name__
-    if kind == "Not":
-        return pushing.negated(converted(condition.child, types))
-    path: tuple[str, ...] = getattr(condition, "attribute", ())
-    if len(path) != 1:
-        return pushing.NOTHING
-    name = path[0]
-    value = getattr(condition, "value", None)
-    if any(isinstance(each, Decimal) and len(each.as_tuple().digits) >= _EXACT_DIGITS
-           for each in (value if isinstance(value, (list, tuple)) else (value,))):
-        return pushing.NOTHING
-    if kind in _COMPARISONS:
-        return pushing.test(types, _COMPARISONS[kind], name, condition.value, nan_is_greatest=True)
-    if kind == "EqualNullSafe":
-        if condition.value is None:
-            return pushing.test(types, "is_null", name)
-        # True where the values are equal. Where the column is null, it is false and not null.
-        return pushing.test(types, "==", name, condition.value)[0], False
-    if kind == "In":
-        found = tuple(value for value in condition.value if value is not None)
-        test = pushing.test(types, "in", name, *found)
-        return test if len(found) == len(condition.value) else (test[0], False)
-    if kind == "IsNull":
-        return pushing.test(types, "is_null", name)
-    if kind == "IsNotNull":
-        return pushing.test(types, "is_not_null", name)
-    if kind == "StringStartsWith":
-        return pushing.test(types, "prefix", name, condition.value)
-    return pushing.NOTHING

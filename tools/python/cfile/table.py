@@ -10,7 +10,7 @@ from .selection import KeyPosition, Selection, single_ordinal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from . import _native, values
@@ -81,17 +81,8 @@ class Table(OpenRows):
     def _all(self) -> Selection:
         return Selection(self._opened, None)
 
-    def _stream(self, **options: Any) -> _native.Stream:
-        return self._all()._stream(**options)
-
-    def _arrow_type(self) -> _native.ArrowType:
-        return self._all()._arrow_type()
-
-    def _metadata(self) -> Mapping[str, str]:
-        return self._all()._metadata()
-
     def __getitem__(self, key: str | int | slice | Sequence[int]) -> Any:
-        """table["name"] is a Column (of a struct: Rows), table[5] a dict; table[2:10], table[[5, 1]] and table[mask] are Rows, see take.
+        """table["name"] is a Column, table[5] a dict; table[2:10], table[[5, 1]] and table[mask] are Rows, see take.
 
         KeyError: there is no such column. TypeError: `key` is something else, for example a float.
         """
@@ -110,15 +101,10 @@ class Table(OpenRows):
         several: Any = key
         return self._all()[several]
 
-    def _group(self, name: str) -> Column | Selection:
-        """A field of nested records: a Column of lists or maps, or the rows of a struct."""
-        rows = Selection(self._opened, [name])
-        arrow = need("pyarrow", "nested columns")
-        field = arrow.schema(rows).field(name)
-        if arrow.types.is_struct(field.type):
-            return rows
-        return Column(self._opened, {"name": name, "type": str(field.type), "nullable": field.nullable, "levels": True, "key": None,
-                                     "nulls_last": False})
+    def _group(self, name: str) -> Column:
+        """A field of nested records: a column of structs, lists or maps."""
+        field = need("pyarrow", "nested columns").schema(Selection(self._opened, [name])).field(name)
+        return Column(self._opened, {"name": name, "type": str(field.type), "nullable": field.nullable, "levels": True, "key": None})
 
     def take(self, ordinals: Any, *, columns: Sequence[str] | None = None) -> Selection:
         """The rows with these ordinals, in this order, or the rows that a mask chooses.
@@ -143,8 +129,8 @@ class Table(OpenRows):
 
     def _searched(self, column: str | None) -> Column:
         if column is not None:
-            found = self[column]
-            if not isinstance(found, Column):
+            found: Column = self[column]
+            if not found._is_stored:
                 raise TypeError(f"{column} is a group of columns")
             return found
         if self._sorted is None:

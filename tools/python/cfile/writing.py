@@ -11,7 +11,7 @@ from .errors import ArgumentError
 from .locations import is_foreign_url, located
 from .optional import Lazy, need
 from .replacing import publish
-from .rows import Rows
+from .rows import OpenRows, Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ class Data:
 
     with Data(data) as source: if rows of this package could not be read, or a generator has raised an exception, the block raises that
     error, and not the one that the writer makes of it. The error of a RecordBatchReader has it as its cause. fields: see
-    keeping.storable. table: the table that gets the rows; None if it is new. byte_lists: whether
-    lists of a fixed length may be stored as bytes.
+    keeping.storable. table: the table that gets the rows; None if it is new. byte_lists: whether lists of a fixed length may be bytes.
     """
 
     def __init__(self, data: Any, fields: Collection[str] | None = None, table: _native.Opened | None = None,
@@ -94,6 +93,7 @@ class Data:
             data = self._of_pandas(data)
         elif _is_of(data, "polars"):
             self.metadata = keeping.polars_types(data)
+            data = keeping.as_column(data, fields)
         elif not hasattr(data, "__arrow_c_stream__"):
             if not hasattr(data, "__arrow_c_array__"):
                 raise TypeError(f"expected an object with __arrow_c_stream__, a DataFrame or Series of pandas, a LazyFrame of Polars, a "
@@ -108,6 +108,8 @@ class Data:
         if table:
             lists = (keeping.fixed_columns(table) if described else []) + [name for name in lists if name not in table.fields]
         self._own: _native.Stream | None = None
+        if isinstance(data, OpenRows) and data._column_only and _native.fields_of(data) is not None:
+            data = data._all()._changed(column_only=False)  # structs, which may be null
         is_column = isinstance(data, Rows) and data._column_only
         if isinstance(data, Rows):
             self.metadata = keeping.kept(data._metadata())
@@ -139,8 +141,7 @@ class Data:
 
     def _of_pyarrow(self, data: Any, fields: Collection[str] | None) -> Any:
         arrow = need("pyarrow", "writing pyarrow data")
-        if isinstance(data, arrow.RecordBatch):
-            data = arrow.Table.from_batches([data])
+        data = arrow.Table.from_batches([data]) if isinstance(data, arrow.RecordBatch) else keeping.as_column(data, fields)
         if isinstance(data, arrow.Table):
             data, metadata = keeping.storable(data, fields)
             self.metadata.update(metadata)
@@ -163,15 +164,14 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
           encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
           goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
           bloom_filter: int | dict[str, int] | None = None, oldest_reader: str | None = None, memory_limit_bytes: int = 1 << 30,
-          overwrite: bool = False,
-          storage_options: Mapping[str, Any] | None = None) -> None:
+          overwrite: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
     """Writes data into a new table, or into a file if the data is one array.
 
     path: a path, or an s3:// URL; or a URL of fsspec such as "memory://name", to which the file or the table is copied at the end.
     data: any object with __arrow_c_stream__, for example of pyarrow, Polars, DuckDB or this package; a DataFrame or Series of pandas; a
         LazyFrame of Polars; a Dataset or Scanner of pyarrow; a dict of columns; or record batches, in a list or from a generator.
-        The labels of a DataFrame become a column, unless they are numbers of rows from 0. Those of a Series are kept up to 1 MiB.
-        The rows may need more memory than there is: they are written as they come.
+        The labels of a DataFrame become a column, unless they are numbers of rows from 0. Those of a Series are kept up to 1 MiB. The
+        rows may need more memory than there is: they are written as they come. Structs become rows, or a column "value" if some are null.
     sorted_by: sorts the rows by these columns, so that they can be searched by key; nulls come first, and no key may be NaN. Rows with
         equal keys keep their order. For one array, True. Needs pyarrow. Rows that need more memory than memory_limit_bytes are sorted in
         parts on disk.
@@ -292,8 +292,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
                 keeping.change(target, lambda now: keeping.extended(now, source.metadata, added))
             return
         try:
-            _finish(_native.TableWriter.replace(target, names_of(replacing), settings) if replacing else
-                    _native.TableWriter.append(target, settings), source.stream)
+            _finish(_native.TableWriter.append(target, settings, names_of(replacing)), source.stream)
         except ArgumentError as error:
             if error._unfit_rows:
                 raise ArgumentError(f"{error}; evolve=True changes the columns of the table so that the rows fit") from None

@@ -166,7 +166,6 @@ nb::list Columns(const Opened& opened) {
   for (size_t i = 0; i < schema.columns.size(); ++i) {
     const cfile::ColumnSchema& column = schema.columns[i];
     const auto key = std::find(schema.key_columns.begin(), schema.key_columns.end(), i);
-    const auto& last = schema.nulls_last;
     nb::dict dict;
     dict["name"] = column.name;
     dict["type"] = column.type.ToString();
@@ -174,7 +173,6 @@ nb::list Columns(const Opened& opened) {
     dict["levels"] = column.has_levels();
     dict["key"] = nb::none();
     if (key != schema.key_columns.end()) dict["key"] = key - schema.key_columns.begin();
-    dict["nulls_last"] = std::find(last.begin(), last.end(), i) != last.end();
     list.append(dict);
   }
   return list;
@@ -233,7 +231,7 @@ nb::dict Info(const Opened& opened) {
   return dict;
 }
 
-nb::object Statistics(const Opened& opened, const std::string& column, std::optional<size_t> part) {
+nb::object Statistics(const Opened& opened, const std::string& column) {
   const size_t position = opened.Position(column);
   const ColumnType& type = opened.schema().columns[position].type;
   if (!opened.is_table()) {
@@ -241,13 +239,11 @@ nb::object Statistics(const Opened& opened, const std::string& column, std::opti
     if (statistics == nullptr) return nb::none();
     return Described(statistics->file, type);
   }
-  const size_t parts = opened.table().num_parts();
-  if (part && *part >= parts) throw nb::index_error("there is no such part");
   const bool is_float =
       cfile::VisitType(type, []<typename T>(std::type_identity<T>) { return cfile::kIsFloat<T>; });
   BlockStatistics all;
   WithoutLock([&]() -> absl::Status {
-    for (size_t i = part.value_or(0); i < (part ? *part + 1 : parts); ++i) {
+    for (size_t i = 0; i < opened.table().num_parts(); ++i) {
       auto bounds = opened.table().part_bounds(i, position);
       if (!bounds.ok()) return bounds.status();
       // Without bounds, the table does not say how many of the numbers are NaN: perhaps all.

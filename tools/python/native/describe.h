@@ -1,8 +1,6 @@
 // What describes a file or a table: dictionaries with the keys that cfile/_native.pyi names.
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 
 #include "tools/python/native/errors.h"
@@ -14,7 +12,7 @@ nb::list Columns(const Opened& opened);
 nb::list Fields(const Opened& opened);
 nb::list Parts(const Opened& opened);
 nb::dict Info(const Opened& opened);
-nb::object Statistics(const Opened& opened, const std::string& column, std::optional<size_t> part);
+nb::object Statistics(const Opened& opened, const std::string& column);
 nb::list Blocks(const Opened& opened, const std::string& column);
 nb::dict Verify(const Opened& opened);
 

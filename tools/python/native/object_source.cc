@@ -1,5 +1,6 @@
 #include "tools/python/native/object_source.h"
 
+#include <atomic>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -263,7 +264,7 @@ class InterruptibleSink final : public cfile::Sink {
   std::unique_ptr<Sink> file_;
 };
 
-class InterruptibleStorage final : public cfile::Storage, public cfile::WholeFiles {
+class InterruptibleStorage : public cfile::Storage, public cfile::WholeFiles {
  public:
   explicit InterruptibleStorage(std::shared_ptr<Storage> files) : files_(std::move(files)) {}
   const std::string& name() const override { return files_->name(); }
@@ -299,9 +300,30 @@ class InterruptibleStorage final : public cfile::Storage, public cfile::WholeFil
                       std::string_view bytes) override {
     return files_->Commit(path, expected_version, bytes);
   }
+  const std::shared_ptr<Storage>& files() const { return files_; }
 
  private:
   const std::shared_ptr<Storage> files_;
+};
+
+class SnapshotStorage final : public InterruptibleStorage {
+ public:
+  SnapshotStorage(std::shared_ptr<Storage> files, std::string snapshot)
+      : InterruptibleStorage(std::move(files)), snapshot_(std::move(snapshot)) {}
+
+  absl::StatusOr<cfile::VersionedObject> Read(const std::string& path,
+                                              uint64_t max_size_bytes) const override {
+    if (path != kTableFile || is_read_.exchange(true)) return files()->Read(path, max_size_bytes);
+    if (snapshot_.size() > max_size_bytes) {
+      return absl::OutOfRangeError(cfile::StrCat(name(), "/", path, ": ", snapshot_.size(),
+                                                 " bytes are more than max_metadata_size_bytes"));
+    }
+    return cfile::VersionedObject{.bytes = snapshot_, .version = "snapshot"};
+  }
+
+ private:
+  const std::string snapshot_;
+  mutable std::atomic<bool> is_read_ = false;
 };
 
 }  // namespace
@@ -332,6 +354,12 @@ absl::StatusOr<std::unique_ptr<cfile::Sink>> Interruptible(
 
 std::shared_ptr<cfile::Storage> Interruptible(std::shared_ptr<cfile::Storage> files) {
   return std::make_shared<InterruptibleStorage>(std::move(files));
+}
+
+std::shared_ptr<cfile::Storage> WithSnapshot(const cfile::Storage& interruptible,
+                                             std::string snapshot) {
+  const auto& storage = static_cast<const InterruptibleStorage&>(interruptible);
+  return std::make_shared<SnapshotStorage>(storage.files(), std::move(snapshot));
 }
 
 }  // namespace cfile_python

@@ -1,5 +1,8 @@
 #include "cfile/parquet.h"
 
+#include <nanobind/stl/map.h>
+
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -44,9 +47,25 @@ cfile::ParquetReport InterruptibleWork(const std::string& name, Work&& work) {
   });
 }
 
+// Gives columns other types. The import checks whether their values can have them.
+cfile::Schema WithTypes(cfile::Schema schema, const std::map<std::string, std::string>& types) {
+  for (const auto& [name, type] : types) {
+    const std::optional<size_t> column = schema.Find(name);
+    if (!column) throw nb::key_error(name.c_str());
+    schema.columns[*column].type = ValueOf(cfile::ColumnType::Parse(type));
+  }
+  if (!schema.tree) return schema;
+  std::vector<cfile::RecordNode> nodes(schema.tree->nodes().begin(), schema.tree->nodes().end());
+  for (size_t i = 0; i < schema.columns.size(); ++i)
+    nodes[schema.tree->leaves()[i]].type = schema.columns[i].type;
+  schema.tree = ValueOf(cfile::RecordSchema::Create(std::move(nodes)));
+  return schema;
+}
+
 // `source`: a Location, or a RangedObject.
 nb::dict ImportParquet(const nb::object& source, const Location& target, const nb::dict& settings,
-                       const Names& columns, const Names& sorted_by, bool append,
+                       const Names& columns, const Names& sorted_by,
+                       const std::map<std::string, std::string>& types, bool append,
                        bool part_per_row_group, bool copy_pages, size_t max_page_size_bytes) {
   cfile::ParquetImportOptions options{.columns = columns,
                                       .sorted_by = sorted_by,
@@ -67,10 +86,11 @@ nb::dict ImportParquet(const nb::object& source, const Location& target, const n
   if (append) {
     options.writer = OptionsOfTable(target, settings);
   } else {
-    const cfile::Schema schema = WithoutLock([&] {
+    cfile::Schema schema = WithoutLock([&] {
       return object ? cfile::ParquetSchema(*object, options) : cfile::ParquetSchema(path, options);
     });
     options.writer = OptionsOf(settings, schema);
+    if (!types.empty()) options.schema = WithTypes(std::move(schema), types);
   }
   const auto table = target.Storage();
   return DictOf(InterruptibleWork(target.text(), [&](auto progress) {
@@ -115,7 +135,7 @@ nb::dict ExportParquet(const Opened& source, const nb::object& target, const Nam
 void AddParquet(nb::module_& module) {
   using nb::arg;
   module.def("import_parquet", &ImportParquet, arg("source"), arg("target"), arg("settings"),
-             nb::kw_only(), arg("columns"), arg("sorted_by"), arg("append"),
+             nb::kw_only(), arg("columns"), arg("sorted_by"), arg("types"), arg("append"),
              arg("part_per_row_group"), arg("copy_pages"), arg("max_page_size_bytes"));
   module.def("export_parquet", &ExportParquet, arg("source"), arg("target"), nb::kw_only(),
              arg("columns"), arg("max_row_group_rows"), arg("compression").none(),

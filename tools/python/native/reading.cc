@@ -15,7 +15,6 @@
 #include "tools/python/native/object_source.h"
 #include "tools/python/native/opened.h"
 #include "tools/python/native/parallel_stream.h"
-#include "tools/python/native/snapshot.h"
 #include "tools/python/native/stream.h"
 #include "tools/python/native/values.h"
 
@@ -29,8 +28,8 @@ using cfile::TableScanOptions;
 using Names = std::optional<std::vector<std::string>>;
 
 // Calls make(stream), and gives the stream the types that the rows had when they were written.
-template <typename Result = ExportedStream, typename Make>
-Result Exported(const Opened& opened, const Make& make) {
+template <typename Make>
+ExportedStream Exported(const Opened& opened, const Make& make) {
   Released<ArrowArrayStream> held;
   ArrowArrayStream& stream = held.value;
   WithoutLock([&]() -> absl::Status {
@@ -38,10 +37,7 @@ Result Exported(const Opened& opened, const Make& make) {
     if (status.ok()) status = opened.Restore(&stream);
     return status;
   });
-  if constexpr (std::is_same_v<Result, ExportedType>)
-    return Result(&stream);
-  else
-    return Result(&stream, opened.name());
+  return ExportedStream(&stream, opened.name());
 }
 
 // Divides a scan among threads, so that the batches of `max_batches` ranges are small in memory.
@@ -248,6 +244,13 @@ std::unique_ptr<Opened> OpenTable(const std::shared_ptr<cfile::Storage>& storage
   return std::make_unique<Opened>(std::move(table), storage->name());
 }
 
+// Reads the file that describes a table. kNotFound: there is no table.
+absl::StatusOr<std::string> ReadSnapshot(const cfile::Storage& storage) {
+  auto object = storage.Read(kTableFile, cfile::ReaderOptions().max_metadata_size_bytes);
+  if (!object.ok()) return object.status();
+  return std::move(object->bytes);
+}
+
 // Opens a table as it is in `snapshot`, or as it is now.
 std::unique_ptr<Opened> OpenTableAt(const Location& path, const cfile::ReaderOptions& options,
                                     std::optional<nb::bytes> snapshot) {
@@ -262,7 +265,7 @@ std::unique_ptr<Opened> OpenTableAt(const Location& path, const cfile::ReaderOpt
     if (bytes) snapshot = nb::bytes(bytes->data(), bytes->size());
   }
   if (snapshot) {
-    storage = NewSnapshotStorage(std::move(storage), {snapshot->c_str(), snapshot->size()});
+    storage = WithSnapshot(*storage, {snapshot->c_str(), snapshot->size()});
   }
   auto opened = OpenTable(storage, options);
   if (snapshot) opened->snapshot = *snapshot;
@@ -293,8 +296,7 @@ void AddReading(nb::module_& module) {
           "stream",
           [](const Opened& opened, Names columns, const nb::object& where, uint64_t begin,
              std::optional<uint64_t> end, std::optional<uint64_t> limit, bool reverse,
-             size_t max_batch_rows, bool string_views, bool dictionaries, bool dictionary_views,
-             bool column_only) {
+             bool dictionaries, bool dictionary_views, bool column_only) {
             TableScanOptions scan{.columns = std::move(columns),
                                   .range = {begin, end.value_or(UINT64_MAX)},
                                   .limit = limit.value_or(UINT64_MAX),
@@ -302,25 +304,19 @@ void AddReading(nb::module_& module) {
             if (scan.range.end < begin) throw nb::value_error("end is less than begin");
             if (!where.is_none()) scan.where = FilterOf(where, opened.schema());
             return Stream(opened, scan,
-                          {.string_views = string_views,
-                           .dictionaries = dictionaries,
+                          {.dictionaries = dictionaries,
                            .dictionary_views = dictionary_views,
-                           .max_batch_rows = max_batch_rows,
                            .column_only = column_only});
           },
           nb::kw_only(), arg("columns") = nb::none(), arg("where") = nb::none(), arg("begin") = 0,
           arg("end") = nb::none(), arg("limit") = nb::none(), arg("reverse") = false,
-          arg("max_batch_rows") = cfile::kMaxBatchRows, arg("string_views") = false,
           arg("dictionaries") = true, arg("dictionary_views") = false, arg("column_only") = false)
       .def("count", &Count, nb::kw_only(), arg("where") = nb::none(), arg("begin") = 0,
            arg("end") = nb::none(), arg("limit") = nb::none())
       .def(
           "take",
-          [](const Opened& opened, const nb::object& rows, const Names& columns,
-             size_t max_batch_rows, bool string_views, bool column_only) {
-            const ArrowExportOptions options{.string_views = string_views,
-                                             .max_batch_rows = max_batch_rows,
-                                             .column_only = column_only};
+          [](const Opened& opened, const nb::object& rows, const Names& columns, bool column_only) {
+            const ArrowExportOptions options{.column_only = column_only};
             std::vector<uint64_t> ordinals = Ordinals(rows, opened.num_rows());
             return Exported(opened, [&](ArrowArrayStream& stream) {
               return opened.is_table()
@@ -329,9 +325,7 @@ void AddReading(nb::module_& module) {
                          : ExportArrowTake(opened.file(), std::move(ordinals), options, &stream);
             });
           },
-          arg("ordinals"), nb::kw_only(), arg("columns") = nb::none(),
-          arg("max_batch_rows") = cfile::kMaxBatchRows, arg("string_views") = false,
-          arg("column_only") = false)
+          arg("ordinals"), nb::kw_only(), arg("columns") = nb::none(), arg("column_only") = false)
       .def("values",
            [](const Opened& opened, const std::string& column, const nb::object& rows) {
              const std::vector<uint64_t> ordinals = Ordinals(rows, opened.num_rows());
@@ -341,10 +335,9 @@ void AddReading(nb::module_& module) {
            })
       .def(
           "arrow_type",
-          [](const Opened& opened, Names columns, bool string_views, bool column_only) {
-            return Exported<ExportedType>(opened, [&](ArrowArrayStream& stream) -> absl::Status {
-              const ArrowExportOptions options{
-                  .string_views = string_views, .dictionaries = false, .column_only = column_only};
+          [](const Opened& opened, Names columns, bool column_only) {
+            return Exported(opened, [&](ArrowArrayStream& stream) -> absl::Status {
+              const ArrowExportOptions options{.dictionaries = false, .column_only = column_only};
               if (!opened.is_table()) {
                 return ExportArrowStream(opened.file(), {0, 0}, options, &stream);
               }
@@ -352,8 +345,7 @@ void AddReading(nb::module_& module) {
               return ExportArrowStream(opened.table(), scan, options, &stream);
             });
           },
-          nb::kw_only(), arg("columns") = nb::none(), arg("string_views") = false,
-          arg("column_only") = false)
+          nb::kw_only(), arg("columns") = nb::none(), arg("column_only") = false)
       .def("seek",
            [](const Opened& opened, const std::string& column, const nb::object& key) {
              return opened.WithCursor(opened.Position(column),
@@ -394,7 +386,7 @@ void AddReading(nb::module_& module) {
            arg("where") = nb::none())
       .def("parts", &Parts)
       .def("info", &Info)
-      .def("statistics", &Statistics, arg("column"), arg("part") = nb::none())
+      .def("statistics", &Statistics)
       .def("blocks", &Blocks)
       .def("verify", &Verify);
   const auto checksums = arg("verify_checksums") = true;

@@ -198,64 +198,6 @@ nb::object ExportedStream::SchemaCapsule() const {
 
 void ExportedStream::RaiseError() const { Check(state_->error()); }
 
-ExportedType::ExportedType(ArrowArrayStream* stream)
-    : schema_(std::make_shared<Released<ArrowSchema>>()) {
-  Released<ArrowArrayStream> owned;
-  owned.value = *stream;
-  stream->release = nullptr;
-  const int error = owned.value.get_schema(&owned.value, &schema_->value);
-  if (error == 0) return;
-  const char* const text = owned.value.get_last_error(&owned.value);
-  Raise({CodeOf(error), text != nullptr ? text : std::strerror(error)});
-}
-
-namespace {
-
-// A schema whose children and texts belong to a schema that others share.
-using SharedSchema = std::shared_ptr<Released<ArrowSchema>>;
-
-void ShareSchema(const ArrowSchema& schema, const SharedSchema& owner, ArrowSchema* out) {
-  struct Private {
-    SharedSchema owner;
-    std::vector<ArrowSchema> children;
-    std::vector<ArrowSchema*> pointers;
-    ArrowSchema dictionary{};
-  };
-  auto held = std::make_unique<Private>();
-  held->owner = owner;
-  held->children.resize(static_cast<size_t>(schema.n_children));
-  for (size_t i = 0; i < held->children.size(); ++i) {
-    ShareSchema(*schema.children[i], owner, &held->children[i]);
-    held->pointers.push_back(&held->children[i]);
-  }
-  *out = schema;
-  out->children = held->pointers.data();
-  if (schema.dictionary != nullptr) {
-    ShareSchema(*schema.dictionary, owner, &held->dictionary);
-    out->dictionary = &held->dictionary;
-  }
-  out->private_data = held.release();
-  out->release = [](ArrowSchema* released) {
-    auto* const contents = static_cast<Private*>(released->private_data);
-    for (ArrowSchema* const child : contents->pointers) {
-      if (child->release != nullptr) child->release(child);
-    }
-    if (contents->dictionary.release != nullptr) {
-      contents->dictionary.release(&contents->dictionary);
-    }
-    delete contents;
-    released->release = nullptr;
-  };
-}
-
-}  // namespace
-
-nb::object ExportedType::Capsule() const {
-  auto copy = std::make_unique<Released<ArrowSchema>>();
-  ShareSchema(schema_->value, schema_, &copy->value);
-  return CapsuleOf(std::move(copy), kSchemaName);
-}
-
 std::unique_ptr<Released<ArrowArrayStream>> StreamOf(nb::handle data, const std::string& name) {
   auto taken = Taken<ArrowArrayStream>(data, "__arrow_c_stream__", kStreamName);
   auto stream = std::make_unique<Released<ArrowArrayStream>>();
@@ -300,7 +242,6 @@ void AddStreams(nb::module_& module) {
           [](ExportedStream& stream, const nb::object&) { return stream.Capsule(); },
           nb::arg("requested_schema") = nb::none())
       .def("raise_error", &ExportedStream::RaiseError);
-  nb::class_<ExportedType>(module, "ArrowType").def("__arrow_c_schema__", &ExportedType::Capsule);
 }
 
 }  // namespace cfile_python

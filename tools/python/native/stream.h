@@ -53,18 +53,6 @@ class ExportedStream {
   bool consumed_ = false;
 };
 
-// The type of rows (ArrowType of cfile/_native.pyi). Thread-safe.
-class ExportedType {
- public:
-  // Reads the type of a stream, and releases the stream.
-  explicit ExportedType(ArrowArrayStream* stream);
-  // Returns a capsule with a copy of the type.
-  nb::object Capsule() const;
-
- private:
-  std::shared_ptr<Released<ArrowSchema>> schema_;
-};
-
 // Moves the stream out of an object that has __arrow_c_stream__. TypeError: it has no such method,
 // or the method returns something else. Needs the interpreter lock.
 // The result runs the handlers of signals before each batch.
@@ -76,7 +64,7 @@ std::unique_ptr<Released<ArrowSchema>> SchemaOf(nb::handle type);
 // The names of the fields of a struct type.
 std::vector<std::string> FieldsOf(const ArrowSchema& type);
 
-// Adds the classes Stream and ArrowType to the module.
+// Adds the class Stream to the module.
 void AddStreams(nb::module_& module);
 
 }  // namespace cfile_python

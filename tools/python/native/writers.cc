@@ -27,19 +27,12 @@ using Names = std::vector<std::string>;
 
 [[noreturn]] void RaiseClosed() { throw nb::value_error("the writer is closed"); }
 
-// Sets the key columns of a schema.
-void SetKey(const Names& keys, const Names& nulls_last, Schema& schema) {
-  const auto positions = [&](const Names& names) {
-    std::vector<size_t> found;
-    for (const std::string& name : names) {
-      const std::optional<size_t> position = schema.Find(name);
-      if (!position) throw nb::key_error(name.c_str());
-      found.push_back(*position);
-    }
-    return found;
-  };
-  schema.key_columns = positions(keys);
-  schema.nulls_last = positions(nulls_last);
+void SetKey(const Names& keys, Schema& schema) {
+  for (const std::string& name : keys) {
+    const std::optional<size_t> position = schema.Find(name);
+    if (!position) throw nb::key_error(name.c_str());
+    schema.key_columns.push_back(*position);
+  }
 }
 
 void ReplaceNullTypes(ArrowSchema& type) {
@@ -74,7 +67,7 @@ bool CommitParts(const Location& path, const std::vector<nb::bytes>& parts, cons
   Schema schema;
   if (!type.is_none()) {
     schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
-    SetKey(keys, {}, schema);
+    SetKey(keys, schema);
   }
   Names descriptions;
   for (const nb::bytes& part : parts) descriptions.emplace_back(part.c_str(), part.size());
@@ -94,10 +87,9 @@ class PythonTableWriter {
   // `begin`: TableWriter::Create or TableWriter::Prepare.
   template <auto begin>
   static std::unique_ptr<PythonTableWriter> Create(const Location& path, const nb::object& type,
-                                                   const nb::dict& settings, const Names& keys,
-                                                   const Names& nulls_last) {
+                                                   const nb::dict& settings, const Names& keys) {
     Schema schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
-    SetKey(keys, nulls_last, schema);
+    SetKey(keys, schema);
     const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
     // Fields of Arrow are nullable unless somebody says otherwise. A value index has no nulls.
     for (size_t i = 0; i < options.size(); ++i) {
@@ -126,17 +118,12 @@ class PythonTableWriter {
       return cfile::TableWriter::Create(table, schema);
     });
   }
-  static std::unique_ptr<PythonTableWriter> Append(const Location& path, const nb::dict& settings) {
+  static std::unique_ptr<PythonTableWriter> Append(const Location& path, const nb::dict& settings,
+                                                   const Names& replaced) {
     const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
     return Made(path, [&](const cfile::TableLocation& table) {
-      return cfile::TableWriter::Append(table, options);
-    });
-  }
-  static std::unique_ptr<PythonTableWriter> Replace(const Location& path, const Names& parts,
-                                                    const nb::dict& settings) {
-    const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
-    return Made(path, [&](const cfile::TableLocation& table) {
-      return cfile::TableWriter::Replace(table, parts, options);
+      return replaced.empty() ? cfile::TableWriter::Append(table, options)
+                              : cfile::TableWriter::Replace(table, replaced, options);
     });
   }
 
@@ -156,28 +143,18 @@ class PythonTableWriter {
   void Finish() {
     cfile::TableWriter finished = std::move(writer());
     writer_.reset();
-    WithoutLock([&] {
-      const absl::Status status = finished.Finish();
-      num_rows_ = finished.totals(0).num_rows;
-      return status;
-    });
+    WithoutLock([&] { return finished.Finish(); });
   }
   nb::bytes FinishPrepared() {
     cfile::TableWriter finished = std::move(writer());
     writer_.reset();
-    const std::string part = WithoutLock([&] {
-      auto description = finished.FinishPrepared();
-      num_rows_ = finished.totals(0).num_rows;
-      return description;
-    });
+    const std::string part = WithoutLock([&] { return finished.FinishPrepared(); });
     return nb::bytes(part.data(), part.size());
   }
   void Close() {
     nb::gil_scoped_release release;  // removes files
     writer_.reset();
   }
-  uint64_t num_rows() const { return writer_ ? writer_->totals(0).num_rows : num_rows_; }
-  size_t memory_usage_bytes() const { return writer_ ? writer_->memory_usage_bytes() : 0; }
 
  private:
   template <typename Make>
@@ -192,7 +169,6 @@ class PythonTableWriter {
 
   std::optional<cfile::TableWriter> writer_;
   const std::string name_;
-  uint64_t num_rows_ = 0;
 };
 
 // A Writer<T> or a LevelWriter<T>.
@@ -201,7 +177,6 @@ class AnyWriter {
   virtual ~AnyWriter() = default;
   virtual absl::Status Append(ArrowArrayStream* stream) = 0;
   virtual absl::Status Finish() = 0;
-  virtual uint64_t num_rows() const = 0;
 };
 template <typename Writer>
 class Typed final : public AnyWriter {
@@ -211,7 +186,6 @@ class Typed final : public AnyWriter {
     return cfile::AppendArrow(writer_, stream);
   }
   absl::Status Finish() override { return writer_.Finish(); }
-  uint64_t num_rows() const override { return writer_.totals().num_rows; }
 
  private:
   Writer writer_;
@@ -247,11 +221,9 @@ cfile::ColumnSchema ColumnOf(ArrowSchema& type) {
 // FileWriter of cfile/_native.pyi.
 class FileWriter {
  public:
-  FileWriter(const Location& path, const nb::object& type, const nb::dict& settings,
-             const std::optional<std::string>& column_type, bool overwrite)
+  FileWriter(const Location& path, const nb::object& type, const nb::dict& settings, bool overwrite)
       : name_(path.text()) {
-    cfile::ColumnSchema column = ColumnOf(SchemaOf(type)->value);
-    if (column_type) column.type = ValueOf(cfile::ColumnType::Parse(*column_type));
+    const cfile::ColumnSchema column = ColumnOf(SchemaOf(type)->value);
     cfile::WriterOptions options = OptionsOf(settings);
     if (!settings.contains("nullable")) options.nullable = column.nullable && !options.value_index;
     using Made = absl::StatusOr<std::unique_ptr<AnyWriter>>;
@@ -277,11 +249,9 @@ class FileWriter {
   void Finish() {
     AnyWriter& finished = writer();
     WithoutLock([&] { return finished.Finish(); });
-    num_rows_ = finished.num_rows();
     writer_.reset();
   }
   void Close() { writer_.reset(); }
-  uint64_t num_rows() const { return writer_ ? writer_->num_rows() : num_rows_; }
 
  private:
   AnyWriter& writer() {
@@ -291,7 +261,6 @@ class FileWriter {
 
   std::unique_ptr<AnyWriter> writer_;
   const std::string name_;
-  uint64_t num_rows_ = 0;
 };
 
 }  // namespace
@@ -317,37 +286,30 @@ void AddWriters(nb::module_& module) {
                     return names;
                   })
       .def_static("create", &PythonTableWriter::Create<&cfile::TableWriter::Create>, arg("path"),
-                  arg("schema"), arg("settings"), arg("keys") = Names(),
-                  arg("nulls_last") = Names())
+                  arg("schema"), arg("settings"), arg("keys") = Names())
       .def_static("prepare", &PythonTableWriter::Create<&cfile::TableWriter::Prepare>, arg("path"),
-                  arg("schema"), arg("settings"), arg("keys") = Names(),
-                  arg("nulls_last") = Names())
+                  arg("schema"), arg("settings"), arg("keys") = Names())
       .def_static("create_like", &PythonTableWriter::CreateLike, arg("path"), arg("table"),
                   arg("settings"))
       .def_static("create_rows", &PythonTableWriter::CreateRows, arg("path"), arg("schema"))
-      .def_static("append", &PythonTableWriter::Append, arg("path"), arg("settings"))
-      .def_static("replace", &PythonTableWriter::Replace, arg("path"), arg("parts"),
-                  arg("settings"))
+      .def_static("append", &PythonTableWriter::Append, arg("path"), arg("settings"),
+                  arg("replaced") = Names())
       .def("write", &PythonTableWriter::Write)
       .def("merge", &PythonTableWriter::Merge)
       .def("finish", &PythonTableWriter::Finish)
       .def("finish_prepared", &PythonTableWriter::FinishPrepared)
-      .def("close", &PythonTableWriter::Close)
-      .def_prop_ro("num_rows", &PythonTableWriter::num_rows)
-      .def_prop_ro("memory_usage_bytes", &PythonTableWriter::memory_usage_bytes);
+      .def("close", &PythonTableWriter::Close);
   nb::class_<FileWriter>(module, "FileWriter")
       .def_static(
           "create",
           [](const Location& path, const nb::object& schema, const nb::dict& settings,
-             const std::optional<std::string>& type, bool overwrite) {
-            return std::make_unique<FileWriter>(path, schema, settings, type, overwrite);
+             bool overwrite) {
+            return std::make_unique<FileWriter>(path, schema, settings, overwrite);
           },
-          arg("path"), arg("schema"), arg("settings"), arg("type") = nb::none(),
-          arg("overwrite") = true)
+          arg("path"), arg("schema"), arg("settings"), arg("overwrite"))
       .def("write", &FileWriter::Write)
       .def("finish", &FileWriter::Finish)
-      .def("close", &FileWriter::Close)
-      .def_prop_ro("num_rows", &FileWriter::num_rows);
+      .def("close", &FileWriter::Close);
 }
 
 }  // namespace cfile_python

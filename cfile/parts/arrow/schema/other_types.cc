@@ -435,7 +435,9 @@ absl::Status RestoreArrowTypes(std::string_view arrow_schema,
   if (!described) return absl::OkStatus();
   CFILE_ASSIGN_OR_RETURN(ArrowField type, TypeOf(stream));
   FieldChange change;
-  std::vector<ArrowField*> columns = ColumnsOf(type);
+  const bool is_rows = type.format == "+s" && type.name.empty();
+  const std::vector<ArrowField*> columns =
+      is_rows ? ColumnsOf(type) : std::vector<ArrowField*>{&type};
   for (size_t i = 0; i < columns.size(); ++i) {
     ArrowField& column = *columns[i];
     std::erase_if(column.metadata, [](const auto& pair) { return pair.first == kArrowSchema; });
@@ -443,12 +445,12 @@ absl::Status RestoreArrowTypes(std::string_view arrow_schema,
                                     [&](const auto& child) { return child.name == column.name; });
     if (field == described->children.end()) continue;
     FieldChange of_column = Restore(*field, column.name, is_null, column);
-    if (type.format == "+s")
+    if (is_rows)
       AddChange(std::move(of_column), i, columns.size(), change);
     else
       change = std::move(of_column);
   }
-  if (type.format == "+s") {
+  if (is_rows) {
     for (const auto& pair : described->metadata) {
       if (pair.first != "pandas" && !pair.first.starts_with("cfile."))
         type.metadata.push_back(pair);
