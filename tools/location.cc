@@ -33,35 +33,19 @@ const absl::StatusOr<HttpClient>& Client() {
   return client;
 }
 
-absl::StatusOr<std::shared_ptr<Storage>> OpenUrlTable(const std::string& url) {
-  if (!Client().ok()) return Client().status();
-  return Client()->OpenTable(url);
-}
+#endif
 
-absl::StatusOr<std::shared_ptr<const Source>> OpenUrlSource(const std::string& url) {
+// Calls open(client). kUnimplemented: this build cannot read URLs.
+template <typename T, typename Open>
+absl::StatusOr<T> AtUrl([[maybe_unused]] const std::string& url, [[maybe_unused]] Open open) {
+#ifdef CFILE_WITH_HTTP
   if (!Client().ok()) return Client().status();
-  return Client()->OpenUrl(url);
-}
-
-absl::StatusOr<std::unique_ptr<Sink>> CreateAtUrl(const std::string& url) {
-  if (!Client().ok()) return Client().status();
-  return Client()->CreateUrl(url);
-}
+  return open(*Client());
 #else
-absl::Status CannotRead(const std::string& url) {
   return absl::UnimplementedError(
       absl::StrCat(url.substr(0, url.find("://")), ":// URLs: this build cannot read them"));
-}
-absl::StatusOr<std::shared_ptr<Storage>> OpenUrlTable(const std::string& url) {
-  return CannotRead(url);
-}
-absl::StatusOr<std::shared_ptr<const Source>> OpenUrlSource(const std::string& url) {
-  return CannotRead(url);
-}
-absl::StatusOr<std::unique_ptr<Sink>> CreateAtUrl(const std::string& url) {
-  return CannotRead(url);
-}
 #endif
+}
 
 // If `path` is a symbolic link to a file, returns the path of this file, so that the file is
 // replaced and not the link. Otherwise returns `path`. kFailedPrecondition: the file has no path
@@ -132,17 +116,24 @@ bool IsUrl(const std::string& place) {
 
 absl::StatusOr<TableLocation> TableAt(const std::string& place) {
   if (!IsUrl(place)) return TableLocation(place);
-  CFILE_ASSIGN_OR_RETURN(auto storage, OpenUrlTable(place));
+  CFILE_ASSIGN_OR_RETURN(auto storage, AtUrl<std::shared_ptr<Storage>>(place, [&](auto& client) {
+                           return client.OpenTable(place);
+                         }));
   return TableLocation(std::move(storage));
 }
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place) {
-  return IsUrl(place) ? OpenUrlSource(place) : OpenPreadSource(place);
+  if (!IsUrl(place)) return OpenPreadSource(place);
+  return AtUrl<std::shared_ptr<const Source>>(
+      place, [&](auto& client) { return client.OpenUrl(place); });
 }
 
 absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place,
                                                    ExistingFile existing) {
-  if (IsUrl(place)) return CreateAtUrl(place);
+  if (IsUrl(place)) {
+    return AtUrl<std::unique_ptr<Sink>>(place,
+                                        [&](auto& client) { return client.CreateUrl(place); });
+  }
   CFILE_ASSIGN_OR_RETURN(const std::string path, LinkedFile(place));
   return NewFileSink(path, existing);
 }

@@ -1,4 +1,4 @@
-#include "tools/observed_reads.h"
+#include "tools/location.h"
 
 #include <optional>
 #include <span>

@@ -108,6 +108,11 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+std::string_view WithoutByteOrderMark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  return text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+}
+
 std::string ReplaceInvalidUtf8(std::string_view text) {
   std::string valid;
   while (!text.empty()) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/civil_time.h"
 #include "tools/parse_number.h"
 #include "tools/utf8.h"
@@ -87,9 +88,7 @@ absl::StatusOr<T> ParseInteger(const ColumnType& type, std::string_view text) {
   if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
   T value{};
   const std::errc error = ParseNumber(digits, value);
-  if (error == std::errc::invalid_argument) {
-    return Invalid(type, text, "expected an integer");
-  }
+  if (error == std::errc::invalid_argument) return Invalid(type, text, "expected an integer");
   if (error != std::errc()) {
     return Invalid(type, text,
                    "it is outside " + std::to_string(std::numeric_limits<T>::min()) + " to " +
@@ -148,9 +147,7 @@ absl::StatusOr<std::string_view> ParseBytes(const ColumnType& type, std::string_
     }
     return std::string_view(scratch);
   }
-  if (!ParseHex(text, scratch)) {
-    return Invalid(type, text, "expected pairs of hexadecimal digits");
-  }
+  if (!ParseHex(text, scratch)) return Invalid(type, text, "expected pairs of hexadecimal digits");
   if (type.data_type == DataType::kFixedLenByteArray && scratch.size() != type.type_length) {
     return Invalid(type, text, "expected " + std::to_string(type.type_length * 2) + " digits");
   }

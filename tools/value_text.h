@@ -16,11 +16,11 @@
 // units since 1970-01-01 or midnight. tools/civil_time.h says which other forms are parsed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "cfile/batch.h"
 #include "cfile/types.h"
 
 namespace cfile::tools {

@@ -9,7 +9,7 @@
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "encodings/registry.h"
-#include "tools/columns/new_output.h"
+#include "tools/columns/copy.h"
 #include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 

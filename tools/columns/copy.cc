@@ -9,7 +9,7 @@
 #include "cfile/prepared_parts.h"
 #include "cfile/statistics.h"
 #include "cfile/status.h"
-#include "tools/columns/file_writer.h"
+#include "tools/columns/stored_column.h"
 #include "tools/dump/totals.h"
 
 namespace cfile::tools {
@@ -21,7 +21,7 @@ absl::Status CopyRows(const StoredColumn& from, const OrdinalRange& range, Appen
                       const CopyProgress& progress) {
   CFILE_ASSIGN_OR_RETURN(const auto reader, ReadRows<T>(from, range));
   for (;;) {
-    CFILE_ASSIGN_OR_RETURN(const Rows<T> rows, reader->Next(kMaxBatchRows));
+    CFILE_ASSIGN_OR_RETURN(const Rows<T> rows, reader(kMaxBatchRows));
     if (rows.empty()) return absl::OkStatus();
     CFILE_RETURN_IF_ERROR(append(rows));
     CFILE_RETURN_IF_ERROR(progress(rows.num_rows()));

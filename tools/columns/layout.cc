@@ -1,4 +1,4 @@
-#include "tools/columns/layout.h"
+#include "tools/columns/row_diff.h"
 
 #include <cstdint>
 #include <map>

@@ -1,4 +1,4 @@
-#include "tools/columns/new_output.h"
+#include "tools/columns/copy.h"
 
 #include <unistd.h>
 
@@ -40,10 +40,10 @@ void SetWriterLimits(const CommonOptions& common, WriterOptions& options) {
   // What can be read can be written again.
   options.max_block_size_bytes =
       common.max_block_size_bytes > 0 ? common.max_block_size_bytes : kMaxBytes;
-  options.max_metadata_size_bytes = common.max_metadata_size_bytes;
-  options.max_index_size_bytes = common.max_index_size_bytes;
-  options.max_dictionary_values = common.max_dictionary_values;
-  options.max_bloom_filter_bytes = common.max_bloom_filter_bytes;
+  options.max_metadata_size_bytes = common.limits.max_metadata_size_bytes;
+  options.max_index_size_bytes = common.limits.max_index_size_bytes;
+  options.max_dictionary_values = common.limits.max_dictionary_values;
+  options.max_bloom_filter_bytes = common.limits.max_bloom_filter_bytes;
 }
 
 absl::StatusOr<NewTable> NewTable::Create(const std::string& path, bool force) {

@@ -1,4 +1,5 @@
-#include "tools/dump/rows.h"
+
+#include "tools/dump/row_text.h"
 
 #include <algorithm>
 #include <limits>

@@ -37,8 +37,7 @@ class EntryPrinter {
   EntryPrinter(const ColumnType& type, const LevelLimits& limits, Form form, std::string& out)
       : type_(type), limits_(limits), form_(form), json_(form == Form::kJson), out_(out) {}
 
-  // Prints an entry. `record`: the ordinal of the record to which the entry belongs. `value`: null
-  // if the entry has no value.
+  // `record`: the ordinal of the entry's record. `value`: null if there is none.
   void Add(uint64_t record, uint16_t repetition, uint16_t definition, const T* value) {
     if (repetition == 0) {
       End();

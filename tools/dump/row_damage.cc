@@ -21,9 +21,8 @@ struct FirstLost {
   absl::Status status;
 };
 
-// Returns the end of the rows that are lost with the row `ordinal` of column `column` of the input,
-// at most `end`: the end of the data block, or the end of the part if the index does not show where
-// the block ends.
+// The end of the rows that are lost with the row `ordinal` of `column`, at most `end`: the end of
+// the data block, or of the part if the index does not show where the block ends.
 uint64_t EndOfLost(const Input& input, const std::string& column, uint64_t ordinal, uint64_t end) {
   std::optional<Reader> file = input.file;
   uint64_t first = 0;

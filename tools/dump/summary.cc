@@ -8,7 +8,6 @@
 #include "cfile/records.h"
 #include "cfile/status.h"
 #include "tools/dump/commands.h"
-#include "tools/dump/file_facts.h"
 #include "tools/dump/totals.h"
 #include "tools/location.h"
 #include "tools/utf8.h"
@@ -119,7 +118,6 @@ void AddSummaryCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump summary keys.cfile\n"
       "  cfile-dump summary --sort size flights\n"
       "  cfile-dump summary --json flights | jq -r '.columns[].name'");
-  AddIgnoreChecksumsOption(command, common);
   AddColumnOptions(command, common, kOneColumn, kAllParts);
   const auto options = std::make_shared<SummaryOptions>();
   AddSummaryOptions(command, *options);

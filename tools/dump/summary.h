@@ -10,8 +10,7 @@
 
 namespace cfile::tools {
 
-// A progress line that shows how much of the files was read. All files must be opened with
-// `observer`, and must be read one after another.
+// A progress line: how much was read of files that are opened with `observer`, one after another.
 class SummaryProgress {
  public:
   SummaryProgress();
@@ -20,7 +19,7 @@ class SummaryProgress {
   void Begin(uint64_t total_bytes);
   // From now on, BlockTotals::Add reads this file.
   void BeginFile(const Reader& reader);
-  // Removes the progress line. Later reads do not show the line again, unless Begin is called.
+  // Removes the line, until Begin is called.
   void End();
 
  private:
@@ -31,10 +30,6 @@ class SummaryProgress {
   uint64_t read_bytes_ = 0;  // the bytes of the current file that were read, in all passes
   bool ended_ = false;
 };
-
-// Returns the schema in the notation of Parquet (cfile/record_schema.h), which `cfile-import
-// --schema` takes. kInvalidArgument: `input` is a single file.
-absl::StatusOr<std::string> SchemaText(const Input& input, const std::string& path);
 
 Outcome SummarizeTable(const CommonOptions& common, const TableReader& table, bool by_size,
                        SummaryProgress& progress, Output& output);

@@ -55,7 +55,6 @@ ColumnTotals Measure(const TableReader& table, size_t column, SummaryProgress& p
   return totals;
 }
 
-// Returns `part` / `whole`, or null if `whole` is 0.
 Json Quotient(uint64_t part, uint64_t whole) {
   return whole == 0 ? Json() : Json(static_cast<double>(part) / static_cast<double>(whole));
 }
@@ -64,7 +63,7 @@ std::string NamesText(const std::vector<std::string>& names) {
   return names.empty() ? "-" : absl::StrJoin(names, ",");
 }
 
-// Returns the names of the codecs: "zstd", or "zstd 3/4" if only 3 of 4 blocks are compressed.
+// "zstd", or "zstd 3/4" if only 3 of 4 blocks are compressed.
 std::string CodecsText(const ColumnTotals& totals) {
   const uint64_t compressed = totals.blocks.compressed_blocks();
   std::string text = NamesText(totals.compressions);
@@ -97,7 +96,6 @@ void AddKeys(const Schema& schema, const std::string& only_key, Document& docume
   if (!texts.empty()) document.Add("keys", json, absl::StrJoin(texts, ", "));
 }
 
-// How all columns of a table are stored together.
 struct Whole {
   uint64_t bytes = 0;
   bool lacks_files = false;

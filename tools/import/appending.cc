@@ -1,7 +1,4 @@
-#include "tools/import/appending.h"
-
-#include <string>
-#include <utility>
+#include "tools/import/importer.h"
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
@@ -22,10 +19,7 @@ bool IsNumber(const ColumnType& type) {
 absl::StatusOr<ImportResult> Evolve(
     const ImportOptions& options, bool is_text,
     absl::FunctionRef<absl::StatusOr<ImportResult>(const ImportOptions&)> import) {
-  const ReaderOptions limits{.max_block_size_bytes = options.max_block_size_bytes,
-                             .max_metadata_size_bytes = options.max_metadata_size_bytes,
-                             .record_limits = options.record_limits};
-  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(options.table, limits));
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTableOf(options));
   const Schema& schema = table.schema();
   CFILE_ASSIGN_OR_RETURN(const TemporaryFolder folder,
                          TemporaryFolder::Create(options.temporary_directory));
@@ -41,7 +35,7 @@ absl::StatusOr<ImportResult> Evolve(
       rows.types.try_emplace(column.name, TextType{.type = column.type});
   }
   CFILE_ASSIGN_OR_RETURN(ImportResult result, import(rows));
-  CFILE_ASSIGN_OR_RETURN(const TableReader imported, TableReader::Open(rows.table, limits));
+  CFILE_ASSIGN_OR_RETURN(const TableReader imported, OpenTableOf(rows));
   CFILE_ASSIGN_OR_RETURN(result.warnings,
                          AppendTable(options.table, imported, [&](const ColumnSchema& column) {
                            return OptionsOfColumn(options, column.name, /*value_index=*/false);

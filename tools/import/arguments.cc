@@ -1,4 +1,4 @@
-#include "tools/import/arguments.h"
+#include "tools/import/import_options.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "tools/import/sorted_runs.h"
+#include "tools/import/table_sorter.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,8 +12,8 @@
 namespace cfile::tools {
 namespace {
 
-// The blocks are small because a merge needs memory for four blocks of each run.
-// The merge holds two of these blocks and reads two more ahead.
+// The blocks are small because a merge needs memory for four blocks of each run: it holds two, and
+// reads two more ahead.
 constexpr size_t kBlockBytes = 64 << 10;
 constexpr size_t kRunBytes = 4 * kBlockBytes;
 // A merge has up to two open files for each run.
@@ -29,14 +29,9 @@ absl::StatusOr<SortedRuns> SortedRuns::Create(const std::string& directory, cons
   runs.schema_ = schema;
   runs.max_runs_ = std::clamp<size_t>(memory_bytes / kRunBytes, 2, kMaxRuns);
   for (const WriterOptions& column : options) {
-    runs.options_.push_back(
-        {.encoding = Encoding::kPlain,
-         .compression = Compression::kNone,
-         .value_index = column.value_index,
-         .block_size_bytes = std::min(kBlockBytes, column.max_block_size_bytes / 2),
-         .max_block_size_bytes = column.max_block_size_bytes,
-         .max_metadata_size_bytes = column.max_metadata_size_bytes,
-         .statistics = false});
+    WriterOptions& run = runs.options_.emplace_back(TemporaryOptions(column));
+    run.value_index = column.value_index;
+    run.block_size_bytes = std::min(kBlockBytes, column.max_block_size_bytes / 2);
   }
   // Mapped files and cached blocks would take more memory than the merge needs.
   runs.reader_options_ = {.access = ReaderOptions::Access::kPread,

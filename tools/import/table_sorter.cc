@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/arrow.h"
@@ -11,14 +10,11 @@
 #include "cfile/compound_key.h"
 #include "cfile/status.h"
 #include "cfile/table_scan.h"
-#include "tools/import/sorted_runs.h"
+#include "tools/import/row_order.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
-
-// The memory for the bytes of the keys is allocated in pieces of this size.
-constexpr size_t kSortChunkBytes = size_t{1} << 20;
 
 struct KeyedOrdinal {
   std::string_view key;
@@ -41,7 +37,7 @@ class KeyReader {
   // Reads the next portion. It is empty after the last row.
   absl::Status Next(Progress& progress) {
     rows_.clear();
-    chunks_.clear();
+    key_bytes_.Clear();
     in_order_ = true;
     for (size_t bytes = 0; bytes < memory_bytes_;) {
       CFILE_ASSIGN_OR_RETURN(const TableBatch batch, scan_.Next());
@@ -49,7 +45,7 @@ class KeyReader {
       CFILE_RETURN_IF_ERROR(progress.Update(0, batch.ordinal(0)));
       for (size_t row = 0; row < batch.num_rows(); ++row) {
         CFILE_RETURN_IF_ERROR(MakeKey(batch, row));
-        const std::string_view key = Copy(key_.bytes());
+        const std::string_view key = key_bytes_.Copy(key_.bytes());
         in_order_ &= rows_.empty() || rows_.back().key <= key;
         rows_.push_back({key, batch.ordinal(row)});
         bytes += sizeof(KeyedOrdinal) + key.size();
@@ -91,14 +87,6 @@ class KeyReader {
     return absl::OkStatus();
   }
 
-  std::string_view Copy(std::string_view key) {
-    if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < key.size())
-      chunks_.emplace_back().reserve(std::max(key.size(), kSortChunkBytes));
-    std::string& chunk = chunks_.back();
-    chunk.append(key);
-    return std::string_view(chunk).substr(chunk.size() - key.size());
-  }
-
   TableScan scan_;
   const std::string& input_;
   const std::vector<std::string>& names_;
@@ -106,7 +94,7 @@ class KeyReader {
   const size_t memory_bytes_;
   CompoundKey key_;
   std::vector<KeyedOrdinal> rows_;
-  std::vector<std::string> chunks_;  // the bytes of the keys of rows_
+  KeyBytes key_bytes_;  // of rows_
   bool in_order_ = true;
 };
 
@@ -138,12 +126,7 @@ absl::StatusOr<UnsortedTable> UnsortedTable::Create(const std::string& directory
   table.schema_.nulls_last.clear();
   table.column_options_ = std::move(column_options);
   for (const WriterOptions& column : table.column_options_) {
-    table.own_options_.push_back({.encoding = Encoding::kPlain,
-                                  .compression = Compression::kNone,
-                                  .block_size_bytes = column.block_size_bytes,
-                                  .max_block_size_bytes = column.max_block_size_bytes,
-                                  .max_metadata_size_bytes = column.max_metadata_size_bytes,
-                                  .statistics = false});
+    table.own_options_.push_back(TemporaryOptions(column));
   }
   return table;
 }

@@ -19,7 +19,7 @@ constexpr int kMillisecondsBetweenChecks = 1000;
 
 class DescriptorStream final : public ByteStream {
  public:
-  DescriptorStream(int descriptor, std::string name, std::function<absl::Status()> check)
+  DescriptorStream(int descriptor, std::string name, ReadCheck check)
       : descriptor_(descriptor),
         name_(std::move(name)),
         check_(std::move(check)),
@@ -30,13 +30,16 @@ class DescriptorStream final : public ByteStream {
 
   absl::StatusOr<std::string_view> Next() override {
     while (true) {
-      CFILE_RETURN_IF_ERROR(check_());
+      CFILE_RETURN_IF_ERROR(check_(bytes_read_));
       // A signal whose handler restarts system calls would not end a read that waits.
       pollfd waited = {.fd = descriptor_, .events = POLLIN, .revents = 0};
       ssize_t count = poll(&waited, 1, kMillisecondsBetweenChecks);
       if (count == 0) continue;
       if (count > 0) count = read(descriptor_, buffer_.data(), buffer_.size());
-      if (count >= 0) return std::string_view(buffer_.data(), static_cast<size_t>(count));
+      if (count >= 0) {
+        bytes_read_ += static_cast<size_t>(count);
+        return std::string_view(buffer_.data(), static_cast<size_t>(count));
+      }
       if (errno == EINTR || errno == EAGAIN) continue;
       const int error = errno;
       return absl::ErrnoToStatus(error, absl::StrCat("read ", name_));
@@ -46,17 +49,18 @@ class DescriptorStream final : public ByteStream {
  private:
   const int descriptor_;
   const std::string name_;
-  const std::function<absl::Status()> check_;
+  const ReadCheck check_;
   std::string buffer_;
+  uint64_t bytes_read_ = 0;
 };
 
 class SourceStream final : public ByteStream {
  public:
-  SourceStream(std::shared_ptr<const Source> source, std::function<absl::Status()> check)
+  SourceStream(std::shared_ptr<const Source> source, ReadCheck check)
       : source_(std::move(source)), check_(std::move(check)) {}
 
   absl::StatusOr<std::string_view> Next() override {
-    CFILE_RETURN_IF_ERROR(check_());
+    CFILE_RETURN_IF_ERROR(check_(offset_));
     constexpr uint64_t kPieceBytes = 4 << 20;
     piece_.resize(std::min(kPieceBytes, source_->size() - offset_));
     if (piece_.empty()) return std::string_view();
@@ -68,15 +72,14 @@ class SourceStream final : public ByteStream {
 
  private:
   const std::shared_ptr<const Source> source_;
-  const std::function<absl::Status()> check_;
+  const ReadCheck check_;
   uint64_t offset_ = 0;
   std::string piece_;
 };
 
 }  // namespace
 
-std::unique_ptr<ByteStream> NewDescriptorStream(int descriptor, std::string name,
-                                                std::function<absl::Status()> check) {
+std::unique_ptr<ByteStream> NewDescriptorStream(int descriptor, std::string name, ReadCheck check) {
   return std::make_unique<DescriptorStream>(descriptor, std::move(name), std::move(check));
 }
 
@@ -98,8 +101,7 @@ absl::StatusOr<std::string_view> HeadedStream::Next() {
   return stream_->Next();
 }
 
-std::unique_ptr<ByteStream> NewSourceStream(std::shared_ptr<const Source> source,
-                                            std::function<absl::Status()> check) {
+std::unique_ptr<ByteStream> NewSourceStream(std::shared_ptr<const Source> source, ReadCheck check) {
   return std::make_unique<SourceStream>(std::move(source), std::move(check));
 }
 

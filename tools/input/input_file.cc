@@ -13,30 +13,10 @@
 #include "cfile/status.h"
 #include "tools/file_format.h"
 #include "tools/input/byte_stream.h"
-#include "tools/input/charset.h"
-#include "tools/input/decompression.h"
-#include "tools/input/spooled_file.h"
-#include "tools/input/text_format.h"
 #include "tools/location.h"
 
 namespace cfile::tools {
 namespace {
-
-// Counts the bytes of a stream.
-class CountedStream final : public ByteStream {
- public:
-  CountedStream(std::unique_ptr<ByteStream> stream, uint64_t* bytes)
-      : stream_(std::move(stream)), bytes_(bytes) {}
-  absl::StatusOr<std::string_view> Next() override {
-    absl::StatusOr<std::string_view> next = stream_->Next();
-    if (next.ok()) *bytes_ += next->size();
-    return next;
-  }
-
- private:
-  const std::unique_ptr<ByteStream> stream_;
-  uint64_t* const bytes_;
-};
 
 // Opens a FIFO without waiting for its writer, because a signal would not end this wait.
 int OpenToRead(const std::string& path) {
@@ -57,7 +37,7 @@ absl::StatusOr<InputFile> OpenInputFile(const InputFileOptions& options) {
   const bool at_url = IsUrl(options.path);
   std::string name = standard_input ? "standard input" : options.path;
   uint64_t stored_bytes = 0;
-  const auto check = [&] { return options.progress(stored_bytes); };
+  const auto check = [&](uint64_t bytes) { return options.progress(stored_bytes = bytes); };
   std::unique_ptr<ByteStream> bytes;
   bool regular = false;
   if (at_url) {
@@ -82,11 +62,9 @@ absl::StatusOr<InputFile> OpenInputFile(const InputFileOptions& options) {
     bytes = NewDescriptorStream(descriptor, name, check);
   }
 
-  InputFile input{.seekable = regular};
-  CFILE_ASSIGN_OR_RETURN(
-      std::unique_ptr<HeadedStream> stream,
-      HeadedStream::Create(std::make_unique<CountedStream>(std::move(bytes), &stored_bytes),
-                           kFormatHeadBytes));
+  InputFile input;
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<HeadedStream> stream,
+                         HeadedStream::Create(std::move(bytes), kFormatHeadBytes));
   CFILE_RETURN_IF_ERROR(CheckIsImported(stream->head(), name));
   if (const Packing packing = PackingOf(stream->head()); packing != Packing::kNone) {
     input.packing = PackingName(packing);

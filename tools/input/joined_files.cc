@@ -1,4 +1,4 @@
-#include "tools/input/joined_files.h"
+#include "tools/input/input_file.h"
 
 #include <glob.h>
 
@@ -8,15 +8,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
-#include "tools/input/spooled_file.h"
+#include "tools/input/byte_stream.h"
 #include "tools/location.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 using Header =
     absl::FunctionRef<absl::StatusOr<size_t>(const InputFile& file, std::string_view text)>;
@@ -51,8 +50,8 @@ class JoinedStream final : public ByteStream {
     CFILE_ASSIGN_OR_RETURN(file_, OpenInputFile(options_));
     stored_bytes_ += file_.stored_bytes;
     const std::span<const uint8_t> bytes = file_.source->InMemory();
-    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    std::string_view text =
+        WithoutByteOrderMark({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     CFILE_ASSIGN_OR_RETURN(const size_t header_size, header_(file_, text));
     std::string_view header = text.substr(0, header_size);
     while (header.ends_with('\n') || header.ends_with('\r')) header.remove_suffix(1);

@@ -1,4 +1,4 @@
-#include "tools/input/spooled_file.h"
+#include "tools/input/byte_stream.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -102,9 +102,7 @@ absl::StatusOr<std::shared_ptr<const Source>> Spool(ByteStream& stream, const st
     }
     CFILE_RETURN_IF_ERROR(file->Append(bytes));
   }
-  if (options.map) {
-    CFILE_RETURN_IF_ERROR(file->Map());
-  }
+  if (options.map) CFILE_RETURN_IF_ERROR(file->Map());
   return file;
 }
 

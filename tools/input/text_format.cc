@@ -1,8 +1,7 @@
-#include "tools/input/text_format.h"
+#include "tools/input/input_file.h"
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
@@ -49,14 +48,8 @@ absl::Status CheckIsImported(std::string_view head, std::string_view name) {
 }
 
 absl::Status CheckIsUtf8Text(const Source& source) {
-  std::array<uint8_t, kFormatHeadBytes> bytes;
-  const auto read = [&](uint64_t offset, size_t size) -> absl::StatusOr<std::string_view> {
-    CFILE_RETURN_IF_ERROR(source.ReadAt(offset, std::span(bytes).first(size)));
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()), size);
-  };
-  CFILE_ASSIGN_OR_RETURN(
-      std::string_view head,
-      read(0, static_cast<size_t>(std::min<uint64_t>(kFormatHeadBytes, source.size()))));
+  CFILE_ASSIGN_OR_RETURN(const std::string head,
+                         ReadBytes(source, 0, std::min<uint64_t>(kFormatHeadBytes, source.size())));
   if (const Packing packing = PackingOf(head); packing != Packing::kNone) {
     return Refuse(source.name(),
                   absl::StrCat("compressed with ", PackingName(packing), " more than once"),
