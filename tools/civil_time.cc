@@ -1,7 +1,5 @@
 #include "tools/civil_time.h"
 
-#include "tools/civil_writer.h"
-
 #include <charconv>
 #include <chrono>
 

@@ -41,21 +41,21 @@ class TextScanner {
   }
   // The same for a number of 1 to `max_digits` digits. Takes as many digits as there are.
   bool TakeShortNumber(size_t max_digits, int low, int high, int& value) {
-    size_t digits = 0;
-    const size_t most = std::min(rest_.size(), max_digits);
-    while (digits < most && rest_[digits] >= '0' && rest_[digits] <= '9') ++digits;
+    const size_t digits = std::min(CountDigits(), max_digits);
     return digits > 0 && TakeNumber(digits, low, high, value);
   }
   // All digits at the front.
   std::string_view TakeDigits() {
-    size_t length = 0;
-    while (length < rest_.size() && rest_[length] >= '0' && rest_[length] <= '9') ++length;
-    const std::string_view digits = rest_.substr(0, length);
-    rest_.remove_prefix(length);
+    const std::string_view digits = rest_.substr(0, CountDigits());
+    rest_.remove_prefix(digits.size());
     return digits;
   }
 
  private:
+  size_t CountDigits() const {
+    return std::min(rest_.find_first_not_of("0123456789"), rest_.size());
+  }
+
   std::string_view rest_;
 };
 

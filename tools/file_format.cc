@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <optional>
-#include <span>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,6 @@
 #include "tools/key_text.h"
 
 #include <type_traits>
-#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

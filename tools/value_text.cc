@@ -6,6 +6,8 @@
 #include <limits>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
@@ -113,22 +115,13 @@ absl::StatusOr<T> ParseFloat(const ColumnType& type, std::string_view text) {
   return value;
 }
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // Appends the bytes that `text` has in hexadecimal. False if `text` is not pairs of digits.
 bool ParseHex(std::string_view text, std::string& bytes) {
-  if (text.size() % 2 != 0) return false;
-  for (size_t i = 0; i < text.size(); i += 2) {
-    const int high = HexDigit(text[i]), low = HexDigit(text[i + 1]);
-    if (high < 0 || low < 0) return false;
-    bytes += static_cast<char>(high << 4 | low);
-  }
-  return true;
+  const bool valid = text.size() % 2 == 0 && std::all_of(text.begin(), text.end(), [](char c) {
+                       return absl::ascii_isxdigit(static_cast<unsigned char>(c));
+                     });
+  if (valid) bytes += absl::HexStringToBytes(absl::string_view(text.data(), text.size()));
+  return valid;
 }
 
 absl::StatusOr<std::string_view> ParseBytes(const ColumnType& type, std::string_view text,

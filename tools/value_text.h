@@ -16,7 +16,6 @@
 // units since 1970-01-01 or midnight. tools/civil_time.h says which other forms are parsed.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

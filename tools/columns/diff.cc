@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>

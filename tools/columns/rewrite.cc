@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -4,13 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/parquet.h"
-#include "cfile/status.h"
 #include "tools/columns/copy.h"
 #include "tools/temporary_folder.h"
 

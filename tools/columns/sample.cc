@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/io.h"
 #include "cfile/status.h"
-#include "tools/columns/stored_column.h"
 
 namespace cfile::tools {
 namespace {

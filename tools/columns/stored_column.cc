@@ -1,11 +1,6 @@
 #include "tools/columns/stored_column.h"
 
 #include <algorithm>
-#include <memory>
-#include <utility>
-
-#include "cfile/levels.h"
-#include "cfile/status.h"
 
 namespace cfile::tools {
 namespace {

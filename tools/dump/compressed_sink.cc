@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <limits>
 #include <span>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/status.h"
 
 #ifdef CFILE_WITH_ZLIB
 #include <zlib.h>

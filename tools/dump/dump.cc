@@ -9,7 +9,6 @@
 #include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/key_text.h"
-#include "tools/location.h"
 
 namespace cfile::tools {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -69,11 +68,8 @@ std::string TextOf(const TextCondition& condition) {
     return NameAsWritten(condition.column);
   std::vector<std::string> values;
   for (const TextCondition::Value& value : condition.values) {
-    if (value.form == TextCondition::Value::Form::kName) {
-      values.push_back(NameAsWritten(value.text));
-      continue;
-    }
-    values.push_back(ValueAsWritten(value.text));
+    const bool is_name = value.form == TextCondition::Value::Form::kName;
+    values.push_back(is_name ? NameAsWritten(value.text) : ValueAsWritten(value.text));
   }
   if (condition.kind == PredicateKind::kIn) {
     return absl::StrCat(text, " (", absl::StrJoin(values, ", "), ")");

@@ -1,8 +1,6 @@
 #include "tools/dump/totals.h"
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

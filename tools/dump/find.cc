@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -12,7 +11,6 @@
 #include "cfile/table_scan.h"
 #include "tools/document.h"
 #include "tools/dump/column_text.h"
-#include "tools/dump/dump.h"
 #include "tools/dump/explain_reads.h"
 #include "tools/dump/row_text.h"
 #include "tools/key_text.h"

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -25,7 +24,6 @@
 #include "cfile/statistics.h"
 #include "cfile/status.h"
 #include "tools/document.h"
-#include "tools/dump/dump.h"
 #include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 #include "tools/location.h"

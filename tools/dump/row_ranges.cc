@@ -58,12 +58,6 @@ class Chance {
   std::mt19937_64 engine_;
 };
 
-uint64_t RowsOf(const RowRanges& ranges) {
-  uint64_t rows = 0;
-  for (const OrdinalRange& range : ranges) rows += range.size();
-  return rows;
-}
-
 // Appends a row that follows the rows of `ranges`.
 void AppendRow(uint64_t ordinal, RowRanges& ranges) {
   if (!ranges.empty() && ranges.back().end == ordinal) {
@@ -85,16 +79,6 @@ RowRanges Cut(const RowRanges& ranges, uint64_t skipped, uint64_t count) {
     if (range.size() > 0) cut.push_back(range);
   }
   return cut;
-}
-
-// The rows of `ranges` that are in `rows`.
-RowRanges Within(const RowRanges& ranges, const OrdinalRange& rows) {
-  RowRanges within;
-  for (const OrdinalRange& range : ranges) {
-    const OrdinalRange both = {std::max(range.begin, rows.begin), std::min(range.end, rows.end)};
-    if (both.begin < both.end) within.push_back(both);
-  }
-  return within;
 }
 
 // `count` rows, chosen by chance. Each set of rows has the same probability: R. W. Floyd's
@@ -237,6 +221,21 @@ absl::StatusOr<RowRanges> RangesOfKeys(const Input& input, const CommonOptions& 
 }
 
 }  // namespace
+
+uint64_t RowsOf(const RowRanges& ranges) {
+  uint64_t rows = 0;
+  for (const OrdinalRange& range : ranges) rows += range.size();
+  return rows;
+}
+
+RowRanges Within(const RowRanges& ranges, const OrdinalRange& rows) {
+  RowRanges within;
+  for (const OrdinalRange& range : ranges) {
+    const OrdinalRange both = {std::max(range.begin, rows.begin), std::min(range.end, rows.end)};
+    if (both.begin < both.end) within.push_back(both);
+  }
+  return within;
+}
 
 absl::StatusOr<TableScan> RowSelection::NewScan(const Input& input) const {
   return input.file ? NewTableScan(*input.file, options) : input.table->NewScan(options);

@@ -68,6 +68,9 @@ absl::Status CheckFirst(const CommonOptions& common, const RangeChoice& choice, 
 
 // Ranges of rows, in ascending order, without overlaps. No range is empty.
 using RowRanges = std::vector<OrdinalRange>;
+uint64_t RowsOf(const RowRanges& ranges);
+// The rows of `ranges` that are in `rows`.
+RowRanges Within(const RowRanges& ranges, const OrdinalRange& rows);
 
 // The ranges that contain the chosen rows. The condition and the limit of `selection` tell the scan
 // of the ranges which of their rows to return: the function sets the limit if there is a condition

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,7 +12,6 @@
 #include "cfile/records.h"
 #include "cfile/status.h"
 #include "tools/document.h"
-#include "tools/dump/dump.h"
 #include "tools/dump/totals.h"
 #include "tools/key_text.h"
 #include "tools/progress.h"

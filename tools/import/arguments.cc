@@ -13,7 +13,6 @@
 #include "tools/import/csv_reader.h"
 #include "tools/input/input_file.h"
 #include "tools/location.h"
-#include "tools/time_format.h"
 
 namespace cfile::tools {
 namespace {

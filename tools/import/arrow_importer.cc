@@ -2,9 +2,7 @@
 
 #include <cerrno>
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -12,7 +10,6 @@
 #include "cfile/arrow_ipc.h"
 #include "cfile/io.h"
 #include "cfile/status.h"
-#include "tools/import/column_options.h"
 
 namespace cfile::tools {
 namespace {

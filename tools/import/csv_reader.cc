@@ -1,12 +1,10 @@
 #include "tools/import/csv_reader.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
-#include "tools/input/input_file.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -324,18 +322,12 @@ absl::Status CsvReader::Error(uint64_t offset, std::string_view message) const {
 }
 
 std::string DelimiterName(char delimiter) {
-  switch (delimiter) {
-    case ',':
-      return "comma";
-    case '\t':
-      return "tab";
-    case ';':
-      return "semicolon";
-    case '|':
-      return "pipe";
-    default:
-      return std::string(1, delimiter);
+  constexpr std::pair<char, const char*> kNames[] = {
+      {',', "comma"}, {'\t', "tab"}, {';', "semicolon"}, {'|', "pipe"}};
+  for (const auto& [character, name] : kNames) {
+    if (character == delimiter) return name;
   }
+  return std::string(1, delimiter);
 }
 
 Delimiter FindDelimiter(std::string_view text, std::string_view path, CsvDialect dialect) {

@@ -18,7 +18,6 @@
 #include "tools/import/row_order.h"
 #include "tools/import/table_sorter.h"
 #include "tools/import/type_pass.h"
-#include "tools/input/input_file.h"
 #include "tools/location.h"
 #include "tools/pieces.h"
 #include "tools/utf8.h"

@@ -1,11 +1,7 @@
 // Imports a CSV file into a table, for cfile-import.
 #pragma once
 
-#include <string_view>
-
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "cfile/io.h"
 #include "tools/import/import_options.h"
 #include "tools/import/import_result.h"
 #include "tools/input/input_file.h"
@@ -40,14 +36,5 @@ absl::Status CheckOutput(const ImportOptions& options);
 // are those of reading and writing. An error leaves no files behind.
 absl::StatusOr<ImportResult> Import(const ImportOptions& options, const InputFile& file,
                                     const TextParts& parts, Progress& progress);
-
-// Calls import(options). With --evolve, if the rows do not fit the columns of the table: imports
-// the input into a temporary table, and appends this one with AppendTable (cfile/table_columns.h).
-// `is_text`: values of the input have no types. So they get the types of the table, except
-// integers, float and double, which may need a wider type.
-// Without --evolve, the error says if this option helps.
-absl::StatusOr<ImportResult> AppendInput(
-    const ImportOptions& options, bool is_text,
-    absl::FunctionRef<absl::StatusOr<ImportResult>(const ImportOptions&)> import);
 
 }  // namespace cfile::tools

@@ -2,11 +2,9 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "cfile/parquet.h"
 #include "cfile/status.h"
-#include "tools/import/column_options.h"
 
 namespace cfile::tools {
 namespace {

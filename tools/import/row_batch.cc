@@ -1,9 +1,6 @@
 #include "tools/import/row_batch.h"
 
 #include <cassert>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "cfile/batch.h"

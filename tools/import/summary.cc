@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

@@ -1,11 +1,9 @@
 #include "tools/import/type_pass.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <deque>
 #include <iterator>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -16,7 +16,6 @@
 #include "cfile/levels.h"
 #include "cfile/status.h"
 #include "tools/dump/column_text.h"
-#include "tools/dump/totals.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {

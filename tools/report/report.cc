@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "absl/strings/escaping.h"
