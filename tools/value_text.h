@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "cfile/batch.h"
 #include "cfile/types.h"
 
 namespace cfile::tools {
