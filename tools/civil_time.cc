@@ -2,22 +2,12 @@
 
 #include <charconv>
 #include <chrono>
-#include <string>
 
 namespace cfile::tools {
 namespace {
 
 int FractionDigits(TimeUnit unit) {
-  switch (unit) {
-    case TimeUnit::kMillis:
-      return 3;
-    case TimeUnit::kMicros:
-      return 6;
-    case TimeUnit::kNanos:
-      return 9;
-    default:
-      return 0;
-  }
+  return VisitUnit(unit, [](auto type) { return type.kFractionDigits; });
 }
 
 // Parses "@COUNT". nullopt: `text` does not begin with @.
@@ -70,16 +60,7 @@ bool TakeTime(TextScanner& scanner, TimeUnit unit, TimeOfDay& time, bool& too_fi
 }  // namespace
 
 int64_t UnitsPerSecond(TimeUnit unit) {
-  switch (unit) {
-    case TimeUnit::kMillis:
-      return 1'000;
-    case TimeUnit::kMicros:
-      return 1'000'000;
-    case TimeUnit::kNanos:
-      return 1'000'000'000;
-    default:
-      return 1;
-  }
+  return VisitUnit(unit, [](auto type) { return type.kPerSecond; });
 }
 
 absl::StatusOr<int64_t> ParseDate(std::string_view text) {

@@ -1,19 +1,63 @@
-// Parses dates, times and timestamps to counts since 1970-01-01 or midnight.
-// tools/civil_writer.h writes them.
-// Proleptic Gregorian calendar, years 0001 to 9999, no leap seconds.
+// Parses dates, times and timestamps to counts since 1970-01-01 or midnight. tools/civil_writer.h
+// writes them. Proleptic Gregorian calendar, years 0001 to 9999, no leap seconds.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "cfile/types.h"
 #include "tools/civil_writer.h"
-#include "tools/text_scanner.h"
 
 namespace cfile::tools {
+
+// Takes text from the front of a view.
+class TextScanner {
+ public:
+  explicit TextScanner(std::string_view text) : rest_(text) {}
+
+  bool done() const { return rest_.empty(); }
+  std::string_view rest() const { return rest_; }
+  // Precondition: rest() has this many characters.
+  void Skip(size_t characters) { rest_.remove_prefix(characters); }
+  bool Take(char c) {
+    if (rest_.empty() || rest_.front() != c) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  // Takes a number of exactly `digits` digits, from `low` to `high`. False if there is none.
+  bool TakeNumber(size_t digits, int low, int high, int& value) {
+    if (rest_.size() < digits) return false;
+    value = 0;
+    for (const char c : rest_.substr(0, digits)) {
+      if (c < '0' || c > '9') return false;
+      value = value * 10 + (c - '0');
+    }
+    rest_.remove_prefix(digits);
+    return value >= low && value <= high;
+  }
+  // The same for a number of 1 to `max_digits` digits. Takes as many digits as there are.
+  bool TakeShortNumber(size_t max_digits, int low, int high, int& value) {
+    const size_t digits = std::min(CountDigits(), max_digits);
+    return digits > 0 && TakeNumber(digits, low, high, value);
+  }
+  // All digits at the front.
+  std::string_view TakeDigits() {
+    const std::string_view digits = rest_.substr(0, CountDigits());
+    rest_.remove_prefix(digits.size());
+    return digits;
+  }
+
+ private:
+  size_t CountDigits() const {
+    return std::min(rest_.find_first_not_of("0123456789"), rest_.size());
+  }
+
+  std::string_view rest_;
+};
 
 // Units in a second: 1, 1,000, 1,000,000 or 1,000,000,000. Precondition: unit is not kNone.
 int64_t UnitsPerSecond(TimeUnit unit);

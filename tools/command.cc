@@ -344,12 +344,9 @@ Option& Command::AddNames(std::string_view spec, std::vector<std::string>* names
 
 std::string OptionSuggestion(std::string_view option, const Command& tool, const Command* command) {
   std::vector<std::string> known = {"--help"};
-  for (const Command* const place : {command, command == nullptr ? &tool : nullptr}) {
-    if (place == nullptr) continue;
-    for (const Option& each : place->options) {
-      if (each.is_argument() || each.group.empty()) continue;
-      for (std::string& name : NamesOf(each)) known.push_back(std::move(name));
-    }
+  for (const Option& each : (command == nullptr ? tool : *command).options) {
+    if (each.is_argument() || each.group.empty()) continue;
+    for (std::string& name : NamesOf(each)) known.push_back(std::move(name));
   }
   return Suggestion(option.substr(0, option.find('=')), known);
 }

@@ -144,9 +144,8 @@ std::string ShellQuoted(std::string_view text) {
                                                     {{"\\", "\\\\"}, {"'", "\\'"}});
     return absl::StrCat("$'", TerminalSafe(escaped), "'");
   }
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
+  const absl::string_view all(text.data(), text.size());
+  return absl::StrCat("'", absl::StrReplaceAll(all, {{"'", "'\\''"}}), "'");
 }
 
 }  // namespace cfile::tools

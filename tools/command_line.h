@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "cfile/record_schema.h"
+#include "cfile/options.h"
 
 namespace cfile::tools {
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"

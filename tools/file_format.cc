@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <optional>
-#include <span>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/command_line.h"
 #include "tools/utf8.h"
 
@@ -23,78 +22,61 @@ constexpr std::string_view kImportContent =
 // In advice, NAME stands for the name of the file. A magic of letters that a text could begin with
 // is followed here by more bytes of the format, which a text does not have.
 constexpr FileFormat kFormats[] = {
-    {"kuducfl2"sv, 0, FormatUse::kCFile, "a CFile", "cfile-dump shows it: cfile-dump NAME"},
-    {"kuducfil"sv, 0, FormatUse::kCFile, "a CFile", "cfile-dump shows it: cfile-dump NAME"},
-    {"cfiletb?"sv, 0, FormatUse::kCFile, "the description of a table",
-     "open the directory that has the file"},
-    {"cfilech?"sv, 0, FormatUse::kCFile, "a part of the description of a table",
-     "open the directory of the table"},
-    {"ARROW1\0\0"sv, 0, FormatUse::kImported, "Arrow IPC", kImport},
-    {"\xff\xff\xff\xff???\0"sv, 0, FormatUse::kImported, "an Arrow IPC stream", kImport},
-    {"\x1f\x8b"sv, 0, FormatUse::kImported, "compressed with gzip", kImportContent},
-    {"\x28\xb5\x2f\xfd"sv, 0, FormatUse::kImported, "compressed with zstd", kImportContent},
-    {"FEA1\0\0\0\0"sv, 0, FormatUse::kForeign, "a Feather file of version 1",
-     "write it as version 2 (Arrow IPC) first: NAME"},
-    {"\xfd"
-     "7zXZ\0"sv,
-     0, FormatUse::kForeign, "compressed with xz", "decompress it first: unxz -k NAME"},
-    {"BZh91AY&SY"sv, 0, FormatUse::kForeign, "compressed with bzip2",
-     "decompress it first: bunzip2 -k NAME"},
-    {"\x04\x22\x4d\x18"sv, 0, FormatUse::kForeign, "compressed with lz4",
-     "decompress it first: unlz4 NAME"},
-    {"PK\3\4"sv, 0, FormatUse::kForeign, "a zip archive, or a spreadsheet in one",
-     "unpack it, or save the sheet as CSV: unzip NAME"},
-    {"Obj\1"sv, 0, FormatUse::kForeign, "Avro", "fastavro and DuckDB read it"},
-    {"SQLite format 3\0"sv, 0, FormatUse::kForeign, "an SQLite database",
-     "sqlite3 reads it, and writes a table as CSV: sqlite3 -csv -header NAME"},
-    {"DUCK?\0\0\0"sv, 8, FormatUse::kForeign, "a DuckDB database",
-     "duckdb reads it, and writes a table as Parquet: duckdb NAME"},
-    {"VTXF"sv, 0, FormatUse::kForeign, "a Vortex file",
-     "vortex-data (Python) reads it, and DuckDB with the extension vortex"},
-    {"\x89HDF\r\n\x1a\n"sv, 0, FormatUse::kForeign, "HDF5", "h5py and pandas read it"},
-    {"\x93NUMPY"sv, 0, FormatUse::kForeign, "a NumPy array",
-     "numpy.load reads it, and numpy.savetxt writes it as CSV"},
-    {"\x89PNG\r\n\x1a\n"sv, 0, FormatUse::kForeign, "a PNG image", ""},
-    {"\xff\xd8\xff"sv, 0, FormatUse::kForeign, "a JPEG image", ""},
-    {"%PDF-"sv, 0, FormatUse::kForeign, "a PDF document", ""},
-    {"\x7f"
-     "ELF"sv,
-     0, FormatUse::kForeign, "an ELF program or library", ""},
+    {"a CFile", "cfile-dump shows it: cfile-dump NAME", FormatUse::kCFile, "kuducfl2"sv},
+    {"a CFile", "cfile-dump shows it: cfile-dump NAME", FormatUse::kCFile, "kuducfil"sv},
+    {"the description of a table", "open the directory that has the file", FormatUse::kCFile,
+     "cfiletb?"sv},
+    {"a part of the description of a table", "open the directory of the table", FormatUse::kCFile,
+     "cfilech?"sv},
+    {"Arrow IPC", kImport, FormatUse::kImported, "ARROW1\0\0"sv},
+    {"an Arrow IPC stream", kImport, FormatUse::kImported, "\xff\xff\xff\xff???\0"sv},
+    {"compressed with gzip", kImportContent, FormatUse::kImported, "\x1f\x8b"sv},
+    {"compressed with zstd", kImportContent, FormatUse::kImported, "\x28\xb5\x2f\xfd"sv},
+    {"a Feather file of version 1", "write it as version 2 (Arrow IPC) first: NAME",
+     FormatUse::kForeign, "FEA1\0\0\0\0"sv},
+    {"compressed with xz", "decompress it first: unxz -k NAME", FormatUse::kForeign,
+     "\xfd\x37zXZ\0"sv},
+    {"compressed with bzip2", "decompress it first: bunzip2 -k NAME", FormatUse::kForeign,
+     "BZh91AY&SY"sv},
+    {"compressed with lz4", "decompress it first: unlz4 NAME", FormatUse::kForeign,
+     "\x04\x22\x4d\x18"sv},
+    {"a zip archive, or a spreadsheet in one", "unpack it, or save the sheet as CSV: unzip NAME",
+     FormatUse::kForeign, "PK\3\4"sv},
+    {"Avro", "fastavro and DuckDB read it", FormatUse::kForeign, "Obj\1"sv},
+    {"an SQLite database", "sqlite3 reads it, and writes a table as CSV: sqlite3 -csv -header NAME",
+     FormatUse::kForeign, "SQLite format 3\0"sv},
+    {"a DuckDB database", "duckdb reads it, and writes a table as Parquet: duckdb NAME",
+     FormatUse::kForeign, "DUCK?\0\0\0"sv, 8},
+    {"a Vortex file", "vortex-data (Python) reads it, and DuckDB with the extension vortex",
+     FormatUse::kForeign, "VTXF"sv},
+    {"HDF5", "h5py and pandas read it", FormatUse::kForeign, "\x89HDF\r\n\x1a\n"sv},
+    {"a NumPy array", "numpy.load reads it, and numpy.savetxt writes it as CSV",
+     FormatUse::kForeign, "\x93NUMPY"sv},
+    {"a PNG image", "", FormatUse::kForeign, "\x89PNG\r\n\x1a\n"sv},
+    {"a JPEG image", "", FormatUse::kForeign, "\xff\xd8\xff"sv},
+    {"a PDF document", "", FormatUse::kForeign, "%PDF-"sv},
+    {"an ELF program or library", "", FormatUse::kForeign, "\x7f\x45LF"sv},
 };
-
 // Formats that are not in kFormats, because one magic is not enough to recognize them.
-constexpr FileFormat kParquet{{}, 0, FormatUse::kImported, "Parquet", kImport};
-constexpr FileFormat kOrc{{}, 0, FormatUse::kForeign, "ORC", "pyarrow reads it"};
-constexpr FileFormat kTar{"ustar"sv, 257, FormatUse::kForeign, "a tar archive",
-                          "unpack it: tar -xf NAME"};
-constexpr FileFormat kXml{{}, 0, FormatUse::kForeign, "XML", "xmllint and pandas.read_xml read it"};
-constexpr FileFormat kHtml{
-    {}, 0, FormatUse::kForeign, "HTML", "pandas.read_html reads the tables in it"};
-constexpr FileFormat kJson{{}, 0, FormatUse::kImported, "JSON", kImport};
+constexpr FileFormat kParquet{"Parquet", kImport};
+constexpr FileFormat kOrc{"ORC", "pyarrow reads it", FormatUse::kForeign};
+constexpr FileFormat kTar{"a tar archive", "unpack it: tar -xf NAME", FormatUse::kForeign,
+                          "ustar"sv, 257};
+constexpr FileFormat kXml{"XML", "xmllint and pandas.read_xml read it", FormatUse::kForeign};
+constexpr FileFormat kHtml{"HTML", "pandas.read_html reads the tables in it", FormatUse::kForeign};
+constexpr FileFormat kJson{"JSON", kImport};
 constexpr FileFormat kOtherJson{
-    {},
-    0,
-    FormatUse::kImported,
-    "JSON",
-    "if it has objects, cfile-import makes a table of them: cfile-import NAME TABLE"};
+    "JSON", "if it has objects, cfile-import makes a table of them: cfile-import NAME TABLE"};
 constexpr FileFormat kWideText{
-    {},
-    0,
-    FormatUse::kImported,
     "text in UTF-16",
     "if it is CSV or JSON, cfile-import makes a table of it: cfile-import NAME TABLE"};
-constexpr FileFormat kCsv{{}, 0, FormatUse::kImported, "CSV", kImport};
+constexpr FileFormat kCsv{"CSV", kImport};
 constexpr FileFormat kTextFormat{
-    {},
-    0,
-    FormatUse::kImported,
-    "text",
-    "if it is CSV, cfile-import makes a table of it: cfile-import NAME TABLE"};
+    "text", "if it is CSV, cfile-import makes a table of it: cfile-import NAME TABLE"};
 
 // `head` without the byte order mark and the blanks at its beginning.
 std::string_view WithoutBlanks(std::string_view head) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
+  head = WithoutByteOrderMark(head);
   head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
   return head;
 }
@@ -135,14 +117,14 @@ const FileFormat* TextFormat(std::string_view head, std::string_view name) {
   return separated || name.ends_with(".csv") || name.ends_with(".tsv") ? &kCsv : &kTextFormat;
 }
 
-std::optional<std::string> ReadRange(const Source& source, uint64_t offset, uint64_t size) {
+}  // namespace
+
+absl::StatusOr<std::string> ReadBytes(const Source& source, uint64_t offset, uint64_t size) {
   std::string bytes(size, '\0');
-  const std::span<uint8_t> out(reinterpret_cast<uint8_t*>(bytes.data()), bytes.size());
-  if (!source.ReadAt(offset, out).ok()) return std::nullopt;
+  CFILE_RETURN_IF_ERROR(
+      source.ReadAt(offset, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()}));
   return bytes;
 }
-
-}  // namespace
 
 const FileFormat* FindFormat(std::string_view head) {
   const auto* found = std::find_if(std::begin(kFormats), std::end(kFormats),
@@ -180,9 +162,9 @@ std::string DescribeForeignFile(const Source& source) {
   constexpr uint64_t kTailBytes = 8;
   if (source.size() == 0) return "the file is empty";
   const uint64_t tail_size = std::min(kTailBytes, source.size());
-  const auto head = ReadRange(source, 0, std::min(kHeadBytes, source.size()));
-  const auto tail = ReadRange(source, source.size() - tail_size, tail_size);
-  if (!head || !tail) return "";
+  const auto head = ReadBytes(source, 0, std::min(kHeadBytes, source.size()));
+  const auto tail = ReadBytes(source, source.size() - tail_size, tail_size);
+  if (!head.ok() || !tail.ok()) return "";
   // A CFile ends with its magic, too. A torn file may have lost either end.
   const FileFormat* const at_end = FindFormat(*tail);
   if (at_end != nullptr && at_end->use == FormatUse::kCFile) return "";
@@ -208,13 +190,13 @@ std::string DescribeForeignFile(const Source& source) {
 bool HasDamagedEnd(const Source& source) {
   constexpr uint64_t kMagicBytes = 8;
   if (source.size() < kMagicBytes) return false;
-  const auto head = ReadRange(source, 0, kMagicBytes);
-  const auto tail = ReadRange(source, source.size() - kMagicBytes, kMagicBytes);
+  const auto head = ReadBytes(source, 0, kMagicBytes);
+  const auto tail = ReadBytes(source, source.size() - kMagicBytes, kMagicBytes);
   const auto is_cfile = [](std::string_view bytes) {
     const FileFormat* const format = FindFormat(bytes);
     return format != nullptr && format->name == "a CFile";
   };
-  return head && tail && is_cfile(*head) && !is_cfile(*tail);
+  return head.ok() && tail.ok() && is_cfile(*head) && !is_cfile(*tail);
 }
 
 std::string AdviceFor(const FileFormat& format, std::string_view name) {

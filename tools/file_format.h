@@ -6,9 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "cfile/io.h"
 
 namespace cfile::tools {
+
+// Returns `size` bytes of `source` from `offset` on.
+absl::StatusOr<std::string> ReadBytes(const Source& source, uint64_t offset, uint64_t size);
 
 // What a tool of this project does with a format.
 enum class FormatUse : uint8_t {
@@ -18,13 +22,13 @@ enum class FormatUse : uint8_t {
 };
 
 struct FileFormat {
-  // The bytes at `offset` of a file of this format. '?' stands for any byte. Empty for a format
-  // that is recognized in another way.
-  std::string_view magic;
-  size_t offset = 0;
-  FormatUse use = FormatUse::kForeign;
   std::string_view name;    // the text after "the file is": "Parquet", "compressed with xz"
   std::string_view advice;  // what reads the file, or what to do. May be empty. See AdviceFor
+  FormatUse use = FormatUse::kImported;
+  // The bytes at `offset` of a file of this format. '?' stands for any byte. Empty for a format
+  // that is recognized in another way.
+  std::string_view magic = {};
+  size_t offset = 0;
 };
 
 // Returns the advice of `format` for the file `name`. Empty if the format has no advice.

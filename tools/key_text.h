@@ -1,11 +1,13 @@
-// Parses keys that the user writes on a command line.
+// Parses keys and names of parts that the user writes on a command line.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "cfile/compound_key.h"
+#include "cfile/table.h"
 #include "cfile/types.h"
 #include "tools/value_text.h"
 
@@ -27,5 +29,9 @@ absl::StatusOr<T> ParseKey(const ColumnType& type, const std::string& text, std:
 // kInvalidArgument: there are more texts than columns, or ParseKey refuses a text.
 absl::StatusOr<CompoundKey> ParseCompoundKey(const std::vector<KeyColumn>& columns,
                                              const std::vector<std::string>& texts);
+
+// Returns the number of the part that `text` names: its number, counted from 0, its name, or the
+// beginning of its name. kInvalidArgument: there is no such part, or there are several.
+absl::StatusOr<size_t> ChosenPart(const TableReader& table, const std::string& text);
 
 }  // namespace cfile::tools

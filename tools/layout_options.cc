@@ -1,30 +1,39 @@
 #include "tools/layout_options.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "cfile/filter.h"
 #include "cfile/status.h"
-#include "tools/command_line.h"
 
 namespace cfile::tools {
 namespace {
 
-// Fills `choice` from `texts`, each of the form VALUE (for all columns) or COLUMN=VALUE.
-template <typename T, typename Parse>
+std::vector<std::string> EncodingNames() {
+  constexpr uint32_t kEnd = 2000;  // all encodings have smaller numbers
+  std::vector<std::string> names;
+  for (uint32_t number = 1; number < kEnd; ++number) {
+    const auto encoding = static_cast<Encoding>(number);
+    if (!EncodingSuits(encoding).empty()) names.push_back(EncodingName(encoding));
+  }
+  return names;
+}
+std::vector<std::string> CompressionNames() {
+  std::vector<std::string> names;
+  for (const Compression codec : AllCompressions()) names.push_back(CompressionName(codec));
+  return names;
+}
+// Fills `choice` from `texts`, each of the form VALUE (for all columns) or COLUMN=VALUE. `names`
+// returns the names of all values.
+template <typename T, typename Parse, typename Names>
 absl::Status Choose(const char* option, const std::vector<std::string>& texts, Parse parse,
-                    Choice<T>& choice) {
+                    Names names, Choice<T>& choice) {
   for (const std::string& text : texts) {
     std::string column, value;
     const bool named = SplitColumnOption(text, column, value);
     const absl::StatusOr<T> parsed = parse(named ? value : text);
     if (!parsed.ok()) {
-      // The message ends with the names that there are.
-      const std::string message(parsed.status().message());
-      const std::vector<std::string> known =
-          absl::StrSplit(message.substr(message.rfind(':') + 1), ' ');
-      return absl::Status(
-          parsed.status().code(),
-          absl::StrCat(option, " ", text, ": ", message, Suggestion(named ? value : text, known)));
+      return absl::Status(parsed.status().code(),
+                          StrCat(option, " ", text, ": ", parsed.status().message(),
+                                 Suggestion(named ? value : text, names())));
     }
     (named ? choice.for_column[column] : choice.for_all) = *parsed;
   }
@@ -109,8 +118,10 @@ absl::Status LayoutArguments::Read(LayoutOptions& options) const {
                                                  ? "files of version 1 have no Bloom filters"
                                                  : "Kudu does not read files with Bloom filters"));
   }
-  CFILE_RETURN_IF_ERROR(Choose("--encoding", encodings_, ParseEncoding, options.encoding));
-  return Choose("--compression", compressions_, ParseCompression, options.compression);
+  CFILE_RETURN_IF_ERROR(
+      Choose("--encoding", encodings_, ParseEncoding, EncodingNames, options.encoding));
+  return Choose("--compression", compressions_, ParseCompression, CompressionNames,
+                options.compression);
 }
 
 }  // namespace cfile::tools

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -33,35 +35,19 @@ const absl::StatusOr<HttpClient>& Client() {
   return client;
 }
 
-absl::StatusOr<std::shared_ptr<Storage>> OpenUrlTable(const std::string& url) {
-  if (!Client().ok()) return Client().status();
-  return Client()->OpenTable(url);
-}
+#endif
 
-absl::StatusOr<std::shared_ptr<const Source>> OpenUrlSource(const std::string& url) {
+// Calls open(client). kUnimplemented: this build cannot read URLs.
+template <typename T, typename Open>
+absl::StatusOr<T> AtUrl([[maybe_unused]] const std::string& url, [[maybe_unused]] Open open) {
+#ifdef CFILE_WITH_HTTP
   if (!Client().ok()) return Client().status();
-  return Client()->OpenUrl(url);
-}
-
-absl::StatusOr<std::unique_ptr<Sink>> CreateAtUrl(const std::string& url) {
-  if (!Client().ok()) return Client().status();
-  return Client()->CreateUrl(url);
-}
+  return open(*Client());
 #else
-absl::Status CannotRead(const std::string& url) {
   return absl::UnimplementedError(
       absl::StrCat(url.substr(0, url.find("://")), ":// URLs: this build cannot read them"));
-}
-absl::StatusOr<std::shared_ptr<Storage>> OpenUrlTable(const std::string& url) {
-  return CannotRead(url);
-}
-absl::StatusOr<std::shared_ptr<const Source>> OpenUrlSource(const std::string& url) {
-  return CannotRead(url);
-}
-absl::StatusOr<std::unique_ptr<Sink>> CreateAtUrl(const std::string& url) {
-  return CannotRead(url);
-}
 #endif
+}
 
 // If `path` is a symbolic link to a file, returns the path of this file, so that the file is
 // replaced and not the link. Otherwise returns `path`. kFailedPrecondition: the file has no path
@@ -123,6 +109,88 @@ std::string UnfinishedWriteIn(const std::string& directory) {
                       ShellQuoted(directory));
 }
 
+class ObservedSource final : public Source {
+ public:
+  ObservedSource(std::shared_ptr<const Source> source, std::string path, ReadObserver observer)
+      : source_(std::move(source)), path_(std::move(path)), observer_(std::move(observer)) {}
+
+  const std::string& name() const override { return source_->name(); }
+  uint64_t size() const override { return source_->size(); }
+  bool HasLatency() const override { return source_->HasLatency(); }
+  std::string identity() const override { return source_->identity(); }
+  bool Forget(uint64_t offset, uint64_t size) const override {
+    return source_->Forget(offset, size);
+  }
+
+  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+    const auto begin = Clock::now();
+    absl::Status status = source_->ReadAt(offset, out);
+    observer_(path_, {offset, out.size(), Clock::now() - begin});
+    return status;
+  }
+
+  void ReadMany(std::span<ReadRequest> requests) const override {
+    const auto begin = Clock::now();
+    source_->ReadMany(requests);
+    const auto time = Clock::now() - begin;
+    for (const ReadRequest& request : requests) {
+      observer_(path_, {request.offset, request.out.size(), time});
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const std::shared_ptr<const Source> source_;
+  const std::string path_;
+  const ReadObserver observer_;
+};
+
+class ObservedStorage final : public Storage {
+ public:
+  ObservedStorage(std::shared_ptr<Storage> storage, ReadObserver observer)
+      : storage_(std::move(storage)), observer_(std::move(observer)) {}
+
+  const std::string& name() const override { return storage_->name(); }
+  absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
+    return Observe(storage_->Open(path), path);
+  }
+  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenMany(
+      std::span<const std::string> paths) const override {
+    auto sources = storage_->OpenMany(paths);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      sources[i] = Observe(std::move(sources[i]), paths[i]);
+    }
+    return sources;
+  }
+  bool OpensAtOnce() const override { return storage_->OpensAtOnce(); }
+  absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
+    return storage_->Create(path);
+  }
+  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
+    return storage_->List(folder);
+  }
+  absl::Status Delete(const std::string& path) override { return storage_->Delete(path); }
+  absl::StatusOr<VersionedObject> Read(const std::string& path,
+                                       uint64_t max_size_bytes) const override {
+    return storage_->Read(path, max_size_bytes);
+  }
+  absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
+                      std::string_view bytes) override {
+    return storage_->Commit(path, expected_version, bytes);
+  }
+
+ private:
+  absl::StatusOr<std::shared_ptr<const Source>> Observe(
+      absl::StatusOr<std::shared_ptr<const Source>> source, const std::string& path) const {
+    if (!source.ok()) return source;
+    return std::make_shared<ObservedSource>(*std::move(source), path, observer_);
+  }
+
+  const std::shared_ptr<Storage> storage_;
+  const ReadObserver observer_;
+};
+
 }  // namespace
 
 bool IsUrl(const std::string& place) {
@@ -132,17 +200,24 @@ bool IsUrl(const std::string& place) {
 
 absl::StatusOr<TableLocation> TableAt(const std::string& place) {
   if (!IsUrl(place)) return TableLocation(place);
-  CFILE_ASSIGN_OR_RETURN(auto storage, OpenUrlTable(place));
+  CFILE_ASSIGN_OR_RETURN(auto storage, AtUrl<std::shared_ptr<Storage>>(place, [&](auto& client) {
+                           return client.OpenTable(place);
+                         }));
   return TableLocation(std::move(storage));
 }
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place) {
-  return IsUrl(place) ? OpenUrlSource(place) : OpenPreadSource(place);
+  if (!IsUrl(place)) return OpenPreadSource(place);
+  return AtUrl<std::shared_ptr<const Source>>(place,
+                                              [&](auto& client) { return client.OpenUrl(place); });
 }
 
 absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place,
                                                    ExistingFile existing) {
-  if (IsUrl(place)) return CreateAtUrl(place);
+  if (IsUrl(place)) {
+    return AtUrl<std::unique_ptr<Sink>>(place,
+                                        [&](auto& client) { return client.CreateUrl(place); });
+  }
   CFILE_ASSIGN_OR_RETURN(const std::string path, LinkedFile(place));
   return NewFileSink(path, existing);
 }
@@ -222,6 +297,15 @@ void AddCacheOption([[maybe_unused]] Command& command) {
   command.Add("--cache DIRECTORY", &CacheDirectory(),
               "Keep what is read from URLs in this directory, up to 10 GiB");
 #endif
+}
+
+std::shared_ptr<const Source> ObserveSource(std::shared_ptr<const Source> source,
+                                            ReadObserver observer) {
+  return std::make_shared<ObservedSource>(std::move(source), "", std::move(observer));
+}
+
+std::shared_ptr<Storage> ObserveStorage(std::shared_ptr<Storage> storage, ReadObserver observer) {
+  return std::make_shared<ObservedStorage>(std::move(storage), std::move(observer));
 }
 
 }  // namespace cfile::tools

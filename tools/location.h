@@ -2,6 +2,9 @@
 // functions.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,12 +16,30 @@
 #include "cfile/storage.h"
 #include "cfile/table.h"
 #include "tools/command.h"
-#include "tools/observed_reads.h"
 
 namespace cfile::tools {
 
 // True if `place` begins with http://, https:// or s3://.
 bool IsUrl(const std::string& place);
+
+// A range of a file that was read, successfully or not.
+struct ObservedRead {
+  uint64_t offset = 0;
+  uint64_t size_bytes = 0;
+  std::chrono::nanoseconds time{};  // from the call to its return
+};
+
+// Called after each read. `path`: the path of the file in its table, as TableReader::part_file
+// returns it; "" for a file that is opened alone. All reads of one call of Source::ReadMany have
+// the time of this call. The function must be thread-safe if several threads read.
+using ReadObserver = std::function<void(const std::string& path, const ObservedRead& read)>;
+
+// Return a source or a storage with the same bytes, which reports each read to `observer`. The
+// source does not read in the background, so that the time of each read is known. The storage
+// reports only reads of files that Open and OpenMany have opened.
+std::shared_ptr<const Source> ObserveSource(std::shared_ptr<const Source> source,
+                                            ReadObserver observer);
+std::shared_ptr<Storage> ObserveStorage(std::shared_ptr<Storage> storage, ReadObserver observer);
 
 // Return what is at a path or URL. kUnimplemented: this build cannot read URLs. kNotFound from
 // OpenSourceAt and OpenFileAt: nothing is there. OpenFileAt passes errors of the reader through

@@ -4,15 +4,12 @@
 #include <cassert>
 #include <cstdlib>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/filter.h"
-#include "cfile/status.h"
 #include "tools/civil_time.h"
 #include "tools/parse_number.h"
-#include "tools/text_scanner.h"
 #include "tools/utf8.h"
 #include "tools/value_meaning.h"
 
@@ -94,7 +91,7 @@ TimeFormat::TimeFormat(const ColumnType& type, std::string_view format)
       type_(type),
       is_date_(type.data_type == DataType::kDate),
       is_time_(type.logical == LogicalType::kTime),
-      unit_(type.data_type == DataType::kUnixtimeMicros ? TimeUnit::kMicros : type.time_unit) {}
+      unit_(UnitOf(type)) {}
 
 absl::StatusOr<TimeFormat> TimeFormat::Parse(const ColumnType& type, std::string_view format) {
   TimeFormat result(type, format);
@@ -164,8 +161,7 @@ absl::Status TimeFormat::Check() const {
   if (is_date_ && has_any("HIpMSfzs")) return Invalid(format_, "has a time, which a date has not");
   if (is_time_ && has_any("Yymbdjzsa")) return Invalid(format_, "has a date, which a time has not");
   if (Has('I') != Has('p')) return Invalid(format_, "has only one of %I and %p");
-  const bool zoned = type_.data_type == DataType::kUnixtimeMicros || !type_.time_zone.empty();
-  if (!zoned && has_any("zs")) {
+  if (!IsZoned(type_) && has_any("zs")) {
     return Invalid(format_,
                    "has a zone, which the type has not; use for example timestamp(us,UTC)");
   }
@@ -178,11 +174,10 @@ bool TimeFormat::Take(Step step, TextScanner& scanner, Fields& fields) const {
       return scanner.Take(step.literal);
     case 'Y':
       return scanner.TakeNumber(4, 1, 9999, fields.year);
-    case 'y': {
+    case 'y':
       if (!scanner.TakeNumber(2, 0, 99, fields.year)) return false;
       fields.year += fields.year < 69 ? 2000 : 1900;
       return true;
-    }
     case 'm':
       return scanner.TakeShortNumber(2, 1, 12, fields.month);
     case 'b':

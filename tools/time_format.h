@@ -36,10 +36,9 @@ namespace cfile::tools {
 // characters stand for themselves.
 class TimeFormat {
  public:
-  // Parses a format for values of `type`: a date, time or timestamp.
-  // kInvalidArgument: `type` is another type, a conversion is not known or repeats a part of the
-  // time, the format does not say the day (except for a time), or it has a part that `type` does
-  // not hold.
+  // Parses a format for values of `type`: a date, time or timestamp. kInvalidArgument: `type` is
+  // another type, a conversion is not known or repeats a part of the time, the format does not say
+  // the day (except for a time), or it has a part that `type` does not hold.
   static absl::StatusOr<TimeFormat> Parse(const ColumnType& type, std::string_view format);
 
   // The count that a column of the type stores for `text`. A timestamp without a zone in its text
@@ -88,6 +87,7 @@ struct TextType {
   std::shared_ptr<const TimeFormat> format = nullptr;  // or null
   bool decimal_comma = false;                          // of numbers (WithDecimalPoint)
   bool json = false;                                   // a string with the JSON text of any value
+  const char* option = "--type";                       // that gives the type
 
   absl::StatusOr<std::string_view> Plain(std::string_view text, std::string& scratch) const;
 };

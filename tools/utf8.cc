@@ -8,6 +8,8 @@
 #include <cstring>
 #include <optional>
 
+#include "absl/strings/escaping.h"
+
 namespace cfile::tools {
 namespace {
 
@@ -108,6 +110,11 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+std::string_view WithoutByteOrderMark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  return text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+}
+
 std::string ReplaceInvalidUtf8(std::string_view text) {
   std::string valid;
   while (!text.empty()) {
@@ -202,18 +209,9 @@ std::string TerminalSafeLines(std::string_view text) {
 }
 
 char EscapeLetter(char byte) {
-  switch (byte) {
-    case '\n':
-      return 'n';
-    case '\t':
-      return 't';
-    case '\r':
-      return 'r';
-    case '\\':
-      return '\\';
-    default:
-      return 0;
-  }
+  constexpr std::string_view kBytes = "\n\t\r\\", kLetters = "ntr\\";
+  const size_t at = kBytes.find(byte);
+  return at == kBytes.npos ? '\0' : kLetters[at];
 }
 
 char* WriteHex(std::string_view bytes, char* out) {
@@ -232,9 +230,7 @@ void AppendHex(std::string_view bytes, std::string& out) {
 }
 
 std::string Hex(std::string_view bytes) {
-  std::string hex;
-  AppendHex(bytes, hex);
-  return hex;
+  return absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size()));
 }
 
 void AppendJsonBytes(std::string_view text, std::string& out) {

@@ -10,6 +10,8 @@ namespace cfile::tools {
 // True if `text` is valid UTF-8: no incomplete or overlong character, no surrogate.
 bool IsUtf8(std::string_view text);
 
+// `text` without a byte order mark at its beginning.
+std::string_view WithoutByteOrderMark(std::string_view text);
 // `text` with U+FFFD instead of what is not UTF-8: one for each byte that begins no character, and
 // one for the bytes of a character that ends too early.
 std::string ReplaceInvalidUtf8(std::string_view text);

@@ -6,8 +6,11 @@
 #include <limits>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/civil_time.h"
 #include "tools/parse_number.h"
 #include "tools/utf8.h"
@@ -87,9 +90,7 @@ absl::StatusOr<T> ParseInteger(const ColumnType& type, std::string_view text) {
   if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
   T value{};
   const std::errc error = ParseNumber(digits, value);
-  if (error == std::errc::invalid_argument) {
-    return Invalid(type, text, "expected an integer");
-  }
+  if (error == std::errc::invalid_argument) return Invalid(type, text, "expected an integer");
   if (error != std::errc()) {
     return Invalid(type, text,
                    "it is outside " + std::to_string(std::numeric_limits<T>::min()) + " to " +
@@ -114,22 +115,13 @@ absl::StatusOr<T> ParseFloat(const ColumnType& type, std::string_view text) {
   return value;
 }
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // Appends the bytes that `text` has in hexadecimal. False if `text` is not pairs of digits.
 bool ParseHex(std::string_view text, std::string& bytes) {
-  if (text.size() % 2 != 0) return false;
-  for (size_t i = 0; i < text.size(); i += 2) {
-    const int high = HexDigit(text[i]), low = HexDigit(text[i + 1]);
-    if (high < 0 || low < 0) return false;
-    bytes += static_cast<char>(high << 4 | low);
-  }
-  return true;
+  const bool valid = text.size() % 2 == 0 && std::all_of(text.begin(), text.end(), [](char c) {
+                       return absl::ascii_isxdigit(static_cast<unsigned char>(c));
+                     });
+  if (valid) bytes += absl::HexStringToBytes(absl::string_view(text.data(), text.size()));
+  return valid;
 }
 
 absl::StatusOr<std::string_view> ParseBytes(const ColumnType& type, std::string_view text,
@@ -148,9 +140,7 @@ absl::StatusOr<std::string_view> ParseBytes(const ColumnType& type, std::string_
     }
     return std::string_view(scratch);
   }
-  if (!ParseHex(text, scratch)) {
-    return Invalid(type, text, "expected pairs of hexadecimal digits");
-  }
+  if (!ParseHex(text, scratch)) return Invalid(type, text, "expected pairs of hexadecimal digits");
   if (type.data_type == DataType::kFixedLenByteArray && scratch.size() != type.type_length) {
     return Invalid(type, text, "expected " + std::to_string(type.type_length * 2) + " digits");
   }

@@ -468,6 +468,8 @@ class Inputs(TextTest):
         shutil.rmtree(self.folder / "t")
         self.write("message t {\n  required group a {\n    required int64 b;\n  }\n}\n", "s")
         self.assertEqual(self.error("t.csv", "t", "--schema", "s"), "s: a.b is nested, but t.csv is CSV")
+        self.write("message t {\n  optional int64 id;\n  optional int64 other;\n}\n", "s")
+        self.assertEqual(self.error("t.csv", "t", "--schema", "s"), "--schema other: t.csv has no column of that name")
 
     def test_json_lines(self):
         self.write('{"a":1}', "a.jsonl")

@@ -9,7 +9,7 @@
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "encodings/registry.h"
-#include "tools/columns/new_output.h"
+#include "tools/columns/copy.h"
 #include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 
@@ -61,10 +61,9 @@ std::vector<StoredForm> FormsOf(const ColumnType& type) {
   return forms;
 }
 
-// Returns the forms of the first kMostShownBlocks blocks of a file: that of FirstFile.
-absl::StatusOr<FormsInUse> FindFormsInUse(const StoredColumn& column) {
+// Returns the forms of the first kMostShownBlocks blocks of `file`, that of FirstFile.
+absl::StatusOr<FormsInUse> FindFormsInUse(const std::optional<Reader>& file) {
   FormsInUse forms;
-  CFILE_ASSIGN_OR_RETURN(const std::optional<Reader> file, FirstFile(column));
   if (!file) return forms;
   forms.compression = file->info().compression;
   forms.choice = file->info().choice;
@@ -80,8 +79,7 @@ absl::StatusOr<FormsInUse> FindFormsInUse(const StoredColumn& column) {
 
 // Returns the options for trials. Value index and movable blocks are as in FirstFile, because both
 // change the size. The encoding is kAuto.
-absl::StatusOr<WriterOptions> OptionsInUse(const StoredColumn& column) {
-  CFILE_ASSIGN_OR_RETURN(const std::optional<Reader> file, FirstFile(column));
+WriterOptions OptionsInUse(const std::optional<Reader>& file) {
   if (!file) return WriterOptions();
   return WriterOptions{.value_index = file->info().value_index_root.has_value(),
                        .movable_blocks = file->info().has_movable_blocks()};
@@ -261,8 +259,9 @@ const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal,
 absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOptions& common,
                                     const TrialOptions& arguments, Progress& progress) {
   ColumnTrials result{.column = column};
-  CFILE_ASSIGN_OR_RETURN(result.in_use, FindFormsInUse(column));
-  CFILE_ASSIGN_OR_RETURN(WriterOptions options, OptionsInUse(column));
+  CFILE_ASSIGN_OR_RETURN(const std::optional<Reader> file, FirstFile(column));
+  CFILE_ASSIGN_OR_RETURN(result.in_use, FindFormsInUse(file));
+  WriterOptions options = OptionsInUse(file);
   SetWriterLimits(common, options);
   CFILE_ASSIGN_OR_RETURN(result.sample, TakeSample(column, arguments.sample_bytes));
   const Sample& sample = *result.sample;

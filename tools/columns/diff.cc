@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -15,7 +13,6 @@
 #include "absl/strings/str_join.h"
 #include "cfile/filter.h"
 #include "cfile/status.h"
-#include "tools/columns/layout.h"
 #include "tools/columns/row_diff.h"
 #include "tools/columns/stored_column.h"
 #include "tools/document.h"
@@ -204,9 +201,7 @@ class Diff {
     const auto names = [](const Schema& schema, const std::vector<size_t>& columns) -> std::string {
       if (columns.empty()) return "none";
       std::vector<std::string> all;
-      for (const size_t column : columns) {
-        all.push_back(NameAsWritten(schema.columns[column].name));
-      }
+      for (const size_t column : columns) all.push_back(NameAsWritten(schema.columns[column].name));
       return absl::StrJoin(all, ", ");
     };
     const auto order = [&](const Schema& schema) {
@@ -406,7 +401,6 @@ void AddDiffCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump diff flights copy --column carrier --json\n"
       "  cfile-dump diff --values-only a b >/dev/null && echo same",
       "A: a .cfile, or the directory of a table");
-  AddIgnoreChecksumsOption(command, common);
   const auto arguments = std::make_shared<DiffArguments>();
   command.Add("OTHER", &arguments->other, "B: the same kind of place").required = true;
   AddColumnOptions(command, common, "Compare only this column of tables", kAllParts);

@@ -1,13 +1,11 @@
-#include "tools/columns/layout.h"
+#include "tools/columns/row_diff.h"
 
-#include <cstdint>
 #include <map>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cfile/inspect.h"
-#include "cfile/status.h"
 
 namespace cfile::tools {
 namespace {

@@ -1,11 +1,9 @@
 // cfile-dump rewrite: writes the values of files and tables in another form.
 #include "tools/dump/commands.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,7 +14,6 @@
 #include "cfile/concatenate.h"
 #include "cfile/status.h"
 #include "tools/columns/copy.h"
-#include "tools/columns/new_output.h"
 #include "tools/document.h"
 #include "tools/encoding_reason.h"
 #include "tools/layout_options.h"
@@ -339,7 +336,6 @@ void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
       .Add("FILES ... TARGET", &arguments->places,
            "Perhaps more files, and at last TARGET, the output")
       .required = true;
-  AddIgnoreChecksumsOption(command, common);
   arguments->layout.AddTo(command);
   command.Add("--force", &arguments->force, "Replace the target if it exists");
   AddColumnOptions(command, common, "Only this column of a table, as a file", kAllPartsOrOne);

@@ -1,3 +1,5 @@
+// How two columns differ, for cfile-dump diff: in their rows, and in the way in which they are stored.
+//
 // Finds the rows in which two columns differ. Values are equal if their bits are: -0.0 is not 0.0,
 // and NaNs with different payloads differ.
 #pragma once
@@ -6,9 +8,13 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "cfile/status.h"
 #include "cfile/types.h"
 #include "tools/columns/stored_column.h"
@@ -55,14 +61,14 @@ template <typename T>
 class EntryReader {
  public:
   // `max_definition`: the definition level of entries that hold a value; ignored without levels.
-  EntryReader(RowReader<T>& rows, bool has_levels, uint16_t max_definition)
-      : reader_(rows), has_levels_(has_levels), max_definition_(max_definition) {}
+  EntryReader(RowReader<T> rows, bool has_levels, uint16_t max_definition)
+      : reader_(std::move(rows)), has_levels_(has_levels), max_definition_(max_definition) {}
 
   // Reads more rows if no entry is left in memory. If no entry is left afterwards, the column has
   // ended.
   absl::Status Fill() {
     if (at_ < rows_.size()) return absl::OkStatus();
-    CFILE_ASSIGN_OR_RETURN(rows_, reader_.Next(kMaxBatchRows));
+    CFILE_ASSIGN_OR_RETURN(rows_, reader_(kMaxBatchRows));
     at_ = value_ = 0;
     return absl::OkStatus();
   }
@@ -99,7 +105,7 @@ class EntryReader {
     return levels.definition.empty() || levels.definition[at_] == max_definition_;
   }
 
-  RowReader<T>& reader_;
+  const RowReader<T> reader_;
   const bool has_levels_;
   const uint16_t max_definition_;
   Rows<T> rows_;
@@ -177,12 +183,23 @@ absl::Status CompareLevels(EntryReader<T>& a, EntryReader<T>& b, Report report,
 template <typename T, typename Report, typename OnProgress>
 absl::Status CompareRows(const StoredColumn& a, const StoredColumn& b, uint64_t num_rows,
                          Report report, OnProgress progress) {
-  CFILE_ASSIGN_OR_RETURN(const auto rows_a, ReadRows<T>(a, {0, num_rows}));
-  CFILE_ASSIGN_OR_RETURN(const auto rows_b, ReadRows<T>(b, {0, num_rows}));
-  EntryReader<T> entries_a(*rows_a, a.has_levels, a.schema.levels.max_definition);
-  EntryReader<T> entries_b(*rows_b, b.has_levels, b.schema.levels.max_definition);
+  CFILE_ASSIGN_OR_RETURN(auto rows_a, ReadRows<T>(a, {0, num_rows}));
+  CFILE_ASSIGN_OR_RETURN(auto rows_b, ReadRows<T>(b, {0, num_rows}));
+  EntryReader<T> entries_a(std::move(rows_a), a.has_levels, a.schema.levels.max_definition);
+  EntryReader<T> entries_b(std::move(rows_b), b.has_levels, b.schema.levels.max_definition);
   return a.has_levels ? CompareLevels(entries_a, entries_b, report, progress)
                       : CompareFlat(entries_a, entries_b, report, progress);
 }
+
+using Properties = std::vector<std::pair<std::string, std::string>>;  // name, text
+
+// The type, whether there may be nulls, and the levels.
+Properties SchemaOf(const StoredColumn& column);
+
+// The number of files, their size, versions, codecs and encodings; the number and the sizes of
+// blocks; which indexes, statistics and other optional parts the files have; the metadata; and the
+// programs that wrote the files. Reads all blocks. Errors: those of VisitBlocks and
+// TableReader::OpenColumn.
+absl::StatusOr<Properties> LayoutOf(const StoredColumn& column);
 
 }  // namespace cfile::tools

@@ -1,17 +1,13 @@
 // cfile-dump rows --format parquet: blocks become pages without being encoded again, if possible.
-#include "tools/dump/rows.h"
+
+#include "tools/dump/row_text.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/parquet.h"
-#include "cfile/status.h"
 #include "tools/columns/copy.h"
-#include "tools/columns/new_output.h"
 #include "tools/temporary_folder.h"
 
 namespace cfile::tools {

@@ -10,7 +10,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -22,10 +21,9 @@
 #include "cfile/status.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_repair.h"
-#include "tools/columns/new_output.h"
+#include "tools/columns/copy.h"
 #include "tools/document.h"
 #include "tools/location.h"
-#include "tools/observed_reads.h"
 
 namespace cfile::tools {
 namespace {
@@ -139,9 +137,7 @@ Outcome SalvageFile(const CommonOptions& common, const SalvageArguments& argumen
                     Output& output) {
   output.IgnoreClosedPipe();
   CFILE_RETURN_IF_ERROR(CheckOutIsFree(arguments.out, arguments.force));
-  if (arguments.null_lost) {
-    return absl::InvalidArgumentError("--null-lost is for a whole table");
-  }
+  if (arguments.null_lost) return absl::InvalidArgumentError("--null-lost is for a whole table");
   SalvageOptions options;
   options.reader = OptionsOf(common);
   if (arguments.sorted || arguments.unsorted) options.value_index = !arguments.unsorted;
@@ -312,7 +308,7 @@ bool IsTable(const std::string& place) {
 }  // namespace
 
 void AddSalvageCommand(Command& app, CommonOptions& common, Action& action) {
-  Command& command = AddCommand(
+  Command& command = AddPlainCommand(
       app, common, "salvage", "Write what is left of a damaged file or table into a new one",
       "FILE is the temporary file that a killed writer left next to the file that it was\n"
       "writing (.NAME.NUMBER-NUMBER.cfile-tmp), a file that `verify` finds damaged, or a table\n"
@@ -333,6 +329,7 @@ void AddSalvageCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump salvage flights --column carrier carrier.cfile\n"
       "  cfile-dump salvage --json damaged.cfile repaired.cfile | jq .missing",
       "A torn or damaged .cfile, or the directory of a table");
+  AddJsonOption(command, common);
   AddColumnOptions(command, common, "Only this column of a table (default: the whole table)",
                    kOnlyPart);
   const auto arguments = std::make_shared<SalvageArguments>();

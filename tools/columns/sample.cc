@@ -1,4 +1,4 @@
-#include "tools/columns/sample.h"
+#include "tools/columns/column_trials.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/io.h"
 #include "cfile/status.h"
-#include "tools/columns/file_writer.h"
 
 namespace cfile::tools {
 namespace {
@@ -62,7 +61,7 @@ class TypedSample final : public Sample {
       uint64_t ended = 0;
       bool at_end = false;
       while (ended == 0 && !at_end) {
-        CFILE_ASSIGN_OR_RETURN(const Rows<T> rows, reader->Next(kBatchRows));
+        CFILE_ASSIGN_OR_RETURN(const Rows<T> rows, reader(kBatchRows));
         ended = rows.num_rows();
         at_end = rows.empty();
         Append(rows);
@@ -118,7 +117,7 @@ class TypedSample final : public Sample {
     entries = 0;
     CFILE_ASSIGN_OR_RETURN(const auto reader, ReadRows<T>(ColumnOf(file)));
     for (;;) {
-      CFILE_ASSIGN_OR_RETURN(const Rows<T> rows, reader->Next(kMaxBatchRows));
+      CFILE_ASSIGN_OR_RETURN(const Rows<T> rows, reader(kMaxBatchRows));
       if (rows.empty()) return absl::OkStatus();
       entries += rows.size();
     }

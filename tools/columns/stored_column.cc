@@ -1,62 +1,37 @@
 #include "tools/columns/stored_column.h"
 
 #include <algorithm>
-#include <utility>
-
-#include "cfile/levels.h"
-#include "cfile/status.h"
 
 namespace cfile::tools {
 namespace {
 
 // `Cursor`: Cursor<T> or TableCursor<T>.
 template <typename T, typename Cursor>
-class FlatReader final : public RowReader<T> {
- public:
-  explicit FlatReader(Cursor cursor) : cursor_(std::move(cursor)) {}
-  absl::StatusOr<Rows<T>> Next(size_t max_rows) override {
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor_.Next(max_rows));
-    return Rows<T>{.flat = batch};
-  }
-
- private:
-  Cursor cursor_;
-};
-
-// `Cursor`: LevelCursor<T> or TableLevelCursor<T>.
-template <typename T, typename Cursor>
-class LevelReader final : public RowReader<T> {
- public:
-  LevelReader(Cursor cursor, uint64_t num_records)
-      : cursor_(std::move(cursor)), left_(num_records) {}
-  absl::StatusOr<Rows<T>> Next(size_t max_rows) override {
-    if (left_ == 0) return Rows<T>{};
-    CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch,
-                           cursor_.Next(static_cast<size_t>(std::min<uint64_t>(left_, max_rows))));
-    left_ -= batch.num_records;
-    return Rows<T>{.levels = batch};
-  }
-
- private:
-  Cursor cursor_;
-  uint64_t left_;  // records
-};
-
-template <typename T, typename Cursor>
-absl::StatusOr<std::unique_ptr<RowReader<T>>> ReadFlat(absl::StatusOr<Cursor> cursor,
-                                                       const OrdinalRange& range, bool all) {
+absl::StatusOr<RowReader<T>> ReadFlat(absl::StatusOr<Cursor> cursor, const OrdinalRange& range,
+                                      bool all) {
   if (!cursor.ok()) return cursor.status();
   // A file without a positional index can be read from its start.
   if (!all) CFILE_RETURN_IF_ERROR(cursor->SeekToRange(range));
-  return std::make_unique<FlatReader<T, Cursor>>(*std::move(cursor));
+  return [cursor = std::make_shared<Cursor>(*std::move(cursor))](
+             size_t max_rows) -> absl::StatusOr<Rows<T>> {
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor->Next(max_rows));
+    return Rows<T>{.flat = batch};
+  };
 }
 
+// `Cursor`: LevelCursor<T> or TableLevelCursor<T>.
 template <typename T, typename Cursor>
-absl::StatusOr<std::unique_ptr<RowReader<T>>> ReadLevels(absl::StatusOr<Cursor> cursor,
-                                                         const OrdinalRange& range) {
+absl::StatusOr<RowReader<T>> ReadLevels(absl::StatusOr<Cursor> cursor, const OrdinalRange& range) {
   if (!cursor.ok()) return cursor.status();
   CFILE_RETURN_IF_ERROR(cursor->SeekToRecord(range.begin));
-  return std::make_unique<LevelReader<T, Cursor>>(*std::move(cursor), range.size());
+  return [cursor = std::make_shared<Cursor>(*std::move(cursor)),
+          left = range.size()](size_t max_rows) mutable -> absl::StatusOr<Rows<T>> {
+    if (left == 0) return Rows<T>{};
+    CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch,
+                           cursor->Next(static_cast<size_t>(std::min<uint64_t>(left, max_rows))));
+    left -= batch.num_records;
+    return Rows<T>{.levels = batch};
+  };
 }
 
 }  // namespace
@@ -104,8 +79,7 @@ absl::StatusOr<std::vector<StoredColumn>> ColumnsOf(const Input& input, const st
 }
 
 template <typename T>
-absl::StatusOr<std::unique_ptr<RowReader<T>>> ReadRows(const StoredColumn& column,
-                                                       OrdinalRange range) {
+absl::StatusOr<RowReader<T>> ReadRows(const StoredColumn& column, OrdinalRange range) {
   range.end = std::min(range.end, column.num_rows);
   range.begin = std::min(range.begin, range.end);
   const bool all = range == OrdinalRange{0, column.num_rows};
@@ -120,9 +94,8 @@ absl::StatusOr<std::unique_ptr<RowReader<T>>> ReadRows(const StoredColumn& colum
                            : ReadFlat<T>(column.table->NewCursor<T>(column.column), range, all);
 }
 
-#define CFILE_INSTANTIATE(T)                                                              \
-  template absl::StatusOr<std::unique_ptr<RowReader<T>>> ReadRows<T>(const StoredColumn&, \
-                                                                     OrdinalRange);
+#define CFILE_INSTANTIATE(T) \
+  template absl::StatusOr<RowReader<T>> ReadRows<T>(const StoredColumn&, OrdinalRange);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

@@ -3,8 +3,6 @@
 
 #include <iterator>
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -154,7 +152,6 @@ void AddWhatIfCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump whatif flights --column carrier --sort decode\n"
       "  cfile-dump whatif flights --recommend\n"
       "  cfile-dump whatif flights --column carrier --sample-bytes 1MiB --json");
-  AddIgnoreChecksumsOption(command, common);
   const auto arguments = std::make_shared<WhatIfArguments>();
   AddColumnOptions(command, common, "The column of a table (default: each column)", kAllParts);
   command.Add("--sample-bytes BYTES", &arguments->trials.sample_bytes,

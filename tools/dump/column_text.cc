@@ -3,7 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "tools/dump/dump.h"
+#include "tools/output.h"
 #include "tools/utf8.h"
 #include "tools/value_meaning.h"
 #include "tools/value_text.h"

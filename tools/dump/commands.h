@@ -1,10 +1,9 @@
 // The subcommands of cfile-dump.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "tools/dump/dump.h"
 
 namespace cfile::tools {
@@ -34,17 +33,6 @@ inline ExitCode TroubleOfDiff(ExitCode code) {
   return code == kUsage ? static_cast<ExitCode>(2) : code;
 }
 
-// The number of a block, or a row of the block; one of the two is set.
-struct WhichBlock {
-  std::optional<uint64_t> index = {};
-  std::optional<uint64_t> ordinal = {};
-};
-// What options of `blocks`, `hexdump` and `stats` print of the file at common.path: the bytes of a
-// block, field by field; the message of the header or of the footer; the values of the dictionary.
-Outcome PrintBlock(const WhichBlock& which, const CommonOptions& common, Output& output);
-Outcome PrintMetadata(bool header, const CommonOptions& common, Output& output);
-Outcome PrintDictionary(const CommonOptions& common, Output& output);
-
 struct SummaryOptions {
   std::string order = "schema";  // of the columns of a table; or "size", the largest first
   bool schema = false;           // print the schema instead
@@ -54,5 +42,9 @@ void AddSummaryOptions(Command& command, SummaryOptions& options);
 // cfile-dump without a subcommand: prints a summary of a file or a table.
 Outcome PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output);
 void AddSummaryCommand(Command& app, CommonOptions& common, Action& action);
+
+// Returns the schema in the notation of Parquet (cfile/record_schema.h), which `cfile-import
+// --schema` takes. kInvalidArgument: `input` is a single file.
+absl::StatusOr<std::string> SchemaText(const Input& input, const std::string& path);
 
 }  // namespace cfile::tools

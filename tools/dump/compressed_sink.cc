@@ -1,12 +1,11 @@
-#include "tools/dump/rows.h"
+
+#include "tools/dump/row_text.h"
 
 #include <algorithm>
 #include <limits>
 #include <span>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/status.h"
 
 #ifdef CFILE_WITH_ZLIB
 #include <zlib.h>

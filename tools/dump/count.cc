@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -160,7 +159,6 @@ void AddCountCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump count flights --by carrier --top 10\n"
       "  cfile-dump count flights --by origin,carrier --where 'month = 7'\n"
       "  cfile-dump count flights --distinct tailnum");
-  AddIgnoreChecksumsOption(command, common);
   auto options = std::make_shared<CountOptions>();
   AddWhereOption(command, options->choice);
   command.AddNames("--by NAME,...", &options->by,

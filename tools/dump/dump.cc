@@ -8,8 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/filter.h"
 #include "cfile/status.h"
-#include "tools/location.h"
-#include "tools/parts.h"
+#include "tools/key_text.h"
 
 namespace cfile::tools {
 namespace {
@@ -33,9 +32,9 @@ absl::Status CheckOutIsOutsideTables(const std::string& out) {
   return absl::OkStatus();
 }
 
-// Returns copies of `common`, each with the path of a single file: the file that the user chose.
-// With `all_parts`, there is a copy for each part that has a file of the column, or, if the user
-// chose only a part, for each column. Otherwise there is exactly one copy. See OnFile for the errors.
+// Copies of `common`, each with the path of a single file: the one that the user chose; with
+// `all_parts`, one for each part that has a file of the column, or, if only a part is chosen, for
+// each column. See OnFile for the errors.
 absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, bool all_parts) {
   CFILE_ASSIGN_OR_RETURN(const std::optional<TableReader> table,
                          OpenTableAt(common.path, OptionsOf(common)));
@@ -84,7 +83,6 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
                 "default value"));
 }
 
-// Returns `common` with the path of the single file that the user chose.
 absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
   CFILE_ASSIGN_OR_RETURN(std::vector<CommonOptions> files, FilesOf(common, /*all_parts=*/false));
   return std::move(files.front());
@@ -93,16 +91,12 @@ absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
 }  // namespace
 
 ReaderOptions OptionsOf(const CommonOptions& common) {
-  ReaderOptions options;
+  ReaderOptions options = common.limits;
   // kMap is not used: a file that is truncated while it is read must give an error, not SIGBUS.
   options.access = ReaderOptions::Access::kPread;
   options.verify_checksums = !common.ignore_checksums;
   options.blocks_up_to_file_size = common.max_block_size_bytes == 0;
   if (common.max_block_size_bytes > 0) options.max_block_size_bytes = common.max_block_size_bytes;
-  options.max_bloom_filter_bytes = common.max_bloom_filter_bytes;
-  options.max_metadata_size_bytes = common.max_metadata_size_bytes;
-  options.max_index_size_bytes = common.max_index_size_bytes;
-  options.max_dictionary_values = common.max_dictionary_values;
   if (common.max_depth) {
     options.max_index_depth = *common.max_depth;
     options.record_limits.max_depth = *common.max_depth;
@@ -111,9 +105,9 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   return options;
 }
 
-Command& AddCommandWithoutJson(Command& app, CommonOptions& common, const std::string& name,
-                               const std::string& description, const std::string& help,
-                               const std::string& file) {
+Command& AddPlainCommand(Command& app, CommonOptions& common, const std::string& name,
+                         const std::string& description, const std::string& help,
+                         const std::string& file) {
   Command& command = app.subcommands.emplace_back(
       Command{.name = name, .description = description, .footer = help});
   command.Add("FILE", &common.path, file).required = true;
@@ -124,8 +118,9 @@ Command& AddCommandWithoutJson(Command& app, CommonOptions& common, const std::s
 Command& AddCommand(Command& app, CommonOptions& common, const std::string& name,
                     const std::string& description, const std::string& help,
                     const std::string& file) {
-  Command& command = AddCommandWithoutJson(app, common, name, description, help, file);
+  Command& command = AddPlainCommand(app, common, name, description, help, file);
   AddJsonOption(command, common);
+  AddIgnoreChecksumsOption(command, common);
   return command;
 }
 
@@ -145,14 +140,14 @@ void AddLimitOptions(Command& command, CommonOptions& common) {
   };
   size("--max-block-size BYTES", common.max_block_size_bytes, kMaxBytes,
        "Size of a block (default: 16MiB or the size of its file, decompressed 64 times as much)");
-  size("--max-bloom-filter-size BYTES", common.max_bloom_filter_bytes, kMaxIndexBytes,
+  size("--max-bloom-filter-size BYTES", common.limits.max_bloom_filter_bytes, kMaxIndexBytes,
        "Statistics may be this much larger than --max-block-size (default: 64MiB)");
-  size("--max-metadata-size BYTES", common.max_metadata_size_bytes, kMaxBytes,
+  size("--max-metadata-size BYTES", common.limits.max_metadata_size_bytes, kMaxBytes,
        "Size of header, footer and table.cft (default: 16MiB)");
-  size("--max-index-size BYTES", common.max_index_size_bytes, kMaxIndexBytes,
+  size("--max-index-size BYTES", common.limits.max_index_size_bytes, kMaxIndexBytes,
        "Memory for index nodes (default: 256MiB)");
   command
-      .Add("--max-dictionary-values NUMBER", &common.max_dictionary_values,
+      .Add("--max-dictionary-values NUMBER", &common.limits.max_dictionary_values,
            "Values in a file's dictionary (default: 4,194,304)", NumberIn(1, kMaxIndexBytes))
       .group = kLimitsGroup;
   command

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -18,7 +17,7 @@
 #include "cfile/table.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
-#include "tools/observed_reads.h"
+#include "tools/location.h"
 #include "tools/output.h"
 #include "tools/utf8.h"
 
@@ -29,20 +28,16 @@ inline constexpr std::string_view kToolName = "cfile-dump";
 // Options that subcommands have in common.
 struct CommonOptions {
   std::string path;
-  // The chosen column and part of a table. Empty: none is chosen. `part` has the form of ChosenPart
-  // (tools/parts.h).
+  // The chosen column and part of a table, the part in the form of ChosenPart (tools/key_text.h);
+  // or empty.
   std::string column;
   std::string part;
   bool json = false;
   bool ignore_checksums = false;
-  // Limits that are passed on to ReaderOptions. `max_depth` is for schemas and for indexes.
+  ReaderOptions limits;             // without those below
   size_t max_block_size_bytes = 0;  // 0: ReaderOptions::blocks_up_to_file_size
-  size_t max_bloom_filter_bytes = ReaderOptions().max_bloom_filter_bytes;
-  size_t max_metadata_size_bytes = ReaderOptions().max_metadata_size_bytes;
-  std::optional<size_t> max_depth;
+  std::optional<size_t> max_depth;  // for schemas and for indexes
   size_t max_leaves = RecordLimits().max_leaves;
-  size_t max_index_size_bytes = ReaderOptions().max_index_size_bytes;
-  size_t max_dictionary_values = ReaderOptions().max_dictionary_values;
 };
 
 // The function that main calls after it has parsed the command line.
@@ -50,15 +45,15 @@ using Action = std::function<Outcome(const CommonOptions&, Output&)>;
 
 inline constexpr const char* kFileOrTable = "A .cfile, or the directory of a table";
 
-// Adds a subcommand with the argument FILE and the options for limits. `file` is the help text of
-// FILE; `help` is printed after the list of options. AddCommand also adds --json.
-Command& AddCommandWithoutJson(Command& app, CommonOptions& common, const std::string& name,
-                               const std::string& description, const std::string& help,
-                               const std::string& file = kFileOrTable);
+// Adds a subcommand with the argument FILE, whose help text is `file`, and the options for limits.
+// `help` follows the list of options. AddCommand also adds --json
+// and --ignore-checksums.
+Command& AddPlainCommand(Command& app, CommonOptions& common, const std::string& name,
+                         const std::string& description, const std::string& help,
+                         const std::string& file = kFileOrTable);
 Command& AddCommand(Command& app, CommonOptions& common, const std::string& name,
                     const std::string& description, const std::string& help,
                     const std::string& file = kFileOrTable);
-// Makes `chosen` the action if the user chooses `command`.
 void SetAction(Command& command, Action& action, Action chosen);
 // The action that calls `run` with the options of the subcommand.
 template <typename Options, typename Run>
@@ -102,7 +97,7 @@ struct Input {
   std::optional<size_t> part = {};
   std::optional<OrdinalRange> part_rows = {};
 
-  // The numbers of the parts of the table to read: the chosen one, or all.
+  // The parts to read: the chosen one, or all.
   OrdinalRange parts() const {
     return part ? OrdinalRange{*part, *part + 1} : OrdinalRange{0, table->num_parts()};
   }
@@ -116,7 +111,7 @@ struct Input {
 // `observer`: see OpenFileAt (tools/location.h).
 absl::StatusOr<Input> OpenInput(const CommonOptions& common,
                                 const ReadObserver& observer = nullptr);
-// Sets the part of a table that the user chose. kInvalidArgument: there is no such part.
+// kInvalidArgument: there is no such part.
 absl::Status ChoosePart(const std::string& part, Input& input);
 
 // Call this before a file or table is written to `path`. kInvalidArgument: something is at `path`
@@ -126,19 +121,18 @@ inline ExistingFile ExistingOf(bool force) {
   return force ? ExistingFile::kReplaced : ExistingFile::kKept;
 }
 
-// Call this before a command replaces `out` by something else than the data that it reads from
-// `path`. kInvalidArgument: `out` is the same file, or is inside the directory of a table.
+// Call this before a command replaces `out` by something else than what it reads from `path`.
+// kInvalidArgument: `out` is the same file, or is inside the directory of a table.
 absl::Status CheckOutIsNotInput(const std::string& path, const std::string& out);
 
-// Wraps `action`, which works on a single file. If the path is a table, replaces the path by the
-// path of one file of the table, which --column and --part choose. kInvalidArgument, with advice:
-// no column is chosen, or no part is chosen and the table does not have exactly one part.
+// Wraps `action`, which works on a single file: of a table, --column and --part choose one.
+// kInvalidArgument, with advice: no column is chosen, or no part is chosen and the table has not
+// exactly one.
 Action OnFile(Action action);
-// OnFile for commands that can show several files: if the table has several parts and none is
-// chosen, runs `action` for the file of each part, one after another. Without --json, a line with
-// the path of the file comes before the output for each file. With --json, prints one object; its member
-// "files" has what `action` prints for each file. Parts that are older than the column have no
-// file, so they are left out. Returns the worst exit code.
+// OnFile for commands that show several files: if the table has several parts and none is chosen,
+// runs `action` for the file of each part, after a line with its path; with --json, in the member
+// "files" of one object. Leaves out parts that are older than the column. Returns the worst exit
+// code.
 Action OnEachFile(Action action);
 
 // The name of the file of compound keys of a table, in output and as --column.
@@ -157,8 +151,7 @@ absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string
 // kInvalidArgument: a column or a part is chosen, although the path is a single file.
 absl::Status CheckNoColumn(const CommonOptions& common);
 
-// Returns the name of the codec of a block of the file `info`, or "none" if the block is not
-// compressed. `compressed`: the value of BlockInfo::compressed or RegionDetails::compressed.
+// The codec of a block of the file `info`, or "none". `compressed`: as in BlockInfo.
 std::string CodecOf(bool compressed, const FileInfo& info);
 
 // encoded_bytes / stored_bytes; 1 if nothing is stored.

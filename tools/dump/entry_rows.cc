@@ -1,13 +1,10 @@
 #include "tools/dump/row_text.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/levels.h"
-#include "cfile/status.h"
 #include "tools/dump/column_text.h"
 
 namespace cfile::tools {
@@ -34,73 +31,74 @@ absl::Status CheckChoice(const CommonOptions& common, const RowChoice& choice,
 template <typename T>
 class EntryPrinter {
  public:
-  EntryPrinter(const ColumnType& type, const LevelLimits& limits, Form form, std::string& out)
-      : type_(type), limits_(limits), form_(form), json_(form == Form::kJson), out_(out) {}
+  EntryPrinter(const ColumnType& type, const LevelLimits& limits, Form form)
+      : type_(type), limits_(limits), form_(form), json_(form == Form::kJson) {}
 
-  // Prints an entry. `record`: the ordinal of the record to which the entry belongs. `value`: null
-  // if the entry has no value.
-  void Add(uint64_t record, uint16_t repetition, uint16_t definition, const T* value) {
+  // `record`: the ordinal of the entry's record. `value`: null if there is none.
+  void Add(uint64_t record, uint16_t repetition, uint16_t definition, const T* value,
+           std::string& out) {
     if (repetition == 0) {
-      End();
+      End(out);
       open_ = true;
       first_ = true;
-      start_ = out_.size();
+      start_ = out.size();
       if (json_) {
-        absl::StrAppend(&out_, "{\"schema_version\":1,\"ordinal\":", record,
+        absl::StrAppend(&out, "{\"schema_version\":1,\"ordinal\":", record,
                         limits_.kudu_array ? ",\"value\":" : ",\"entries\":[");
       }
     }
     if (limits_.kudu_array) {
-      AddElement(repetition, definition, value);
+      AddElement(repetition, definition, value, out);
     } else if (json_) {
-      absl::StrAppend(&out_, first_ ? "" : ",", "{\"repetition\":", repetition,
+      absl::StrAppend(&out, first_ ? "" : ",", "{\"repetition\":", repetition,
                       ",\"definition\":", definition);
       if (value != nullptr) {
-        out_ += ",\"value\":";
-        AppendValue<T>(type_, *value, Form::kJson, out_);
+        out += ",\"value\":";
+        AppendValue<T>(type_, *value, Form::kJson, out);
       }
-      out_ += '}';
+      out += '}';
     } else {
-      absl::StrAppend(&out_, repetition, " ", definition, " ");
+      absl::StrAppend(&out, repetition, " ", definition, " ");
       if (value == nullptr) {
-        out_ += '-';
+        out += '-';
       } else {
-        AppendValue<T>(type_, *value, form_, out_);
+        AppendValue<T>(type_, *value, form_, out);
       }
-      out_ += '\n';
+      out += '\n';
     }
     first_ = false;
   }
 
   // Prints the end of the record that is open, if there is one.
-  void End() {
-    if (open_ && limits_.kudu_array) out_ += null_ ? "null" : "]";
-    if (open_ && json_) out_ += limits_.kudu_array ? "}" : "]}";
-    if (open_ && (json_ || limits_.kudu_array)) out_ += '\n';
+  void End(std::string& out) {
+    if (open_ && limits_.kudu_array) out += null_ ? "null" : "]";
+    if (open_ && json_) out += limits_.kudu_array ? "}" : "]}";
+    if (open_ && (json_ || limits_.kudu_array)) out += '\n';
     open_ = false;
   }
 
   // Removes the part of the open record that is still in `out`.
-  void Drop() {
-    if (open_) out_.resize(start_);
+  void Drop(std::string& out) {
+    if (open_) out.resize(start_);
     open_ = false;
   }
-
+  // The size of this part.
+  size_t PendingBytes(const std::string& out) const { return out.size() - start_; }
   // Call this when `out` has been written and is empty again.
   void Written() { start_ = 0; }
 
  private:
   // Prints an entry of one of Kudu's arrays. See LevelLimits::kudu_array for its levels.
-  void AddElement(uint16_t repetition, uint16_t definition, const T* value) {
+  void AddElement(uint16_t repetition, uint16_t definition, const T* value, std::string& out) {
     if (repetition == 0) null_ = limits_.max_definition == 3 && definition == 0;
     if (null_) return;
-    if (first_) out_ += '[';
+    if (first_) out += '[';
     if (definition + 2 == limits_.max_definition) return;  // an empty array
-    if (!first_) out_ += json_ ? "," : ", ";
+    if (!first_) out += json_ ? "," : ", ";
     if (value == nullptr) {
-      out_ += "null";
+      out += "null";
     } else {
-      AppendValue<T>(type_, *value, form_ == Form::kHex ? form_ : Form::kJson, out_);
+      AppendValue<T>(type_, *value, form_ == Form::kHex ? form_ : Form::kJson, out);
     }
   }
 
@@ -108,7 +106,6 @@ class EntryPrinter {
   const LevelLimits limits_;
   const Form form_;
   const bool json_;
-  std::string& out_;
   size_t start_ = 0;    // where the text of the open record, or its unwritten rest, begins in `out`
   bool open_ = false;   // a record has begun
   bool first_ = false;  // no entry of the record has been printed
@@ -123,16 +120,14 @@ class EntryRows final : public RowText {
       : cursor_(std::move(cursor)),
         end_(end),
         flush_(std::move(flush)),
-        printer_(type, cursor_.limits(), form, text_) {}
+        printer_(type, cursor_.limits(), form) {}
 
   absl::StatusOr<bool> Append(std::string& out) override {
     while (cursor_.record() < end_) {
       const absl::StatusOr<LevelBatch<T>> batch = cursor_.Next(
           static_cast<size_t>(std::min<uint64_t>(end_ - cursor_.record(), kMaxBatchRows)));
       if (!batch.ok()) {
-        printer_.Drop();
-        out += text_;
-        text_.clear();
+        printer_.Drop(out);
         return batch.status();
       }
       uint64_t record = batch->first_record;
@@ -142,20 +137,16 @@ class EntryRows final : public RowText {
         const uint16_t repetition = batch->repetition.empty() ? 0 : batch->repetition[i];
         const uint16_t definition = batch->definition.empty() ? 0 : batch->definition[i];
         if (i > 0 && repetition == 0) ++record;
-        printer_.Add(record, repetition, definition, definition == full ? value++ : nullptr);
+        printer_.Add(record, repetition, definition, definition == full ? value++ : nullptr, out);
         // Only a long record is written in pieces.
-        if (flush_ && text_.size() >= kMostPendingBytes) {
-          out += text_;
-          text_.clear();
+        if (flush_ && printer_.PendingBytes(out) >= kMostPendingBytes) {
           flush_(out);
           printer_.Written();
         }
       }
       // If no record ends in this batch, the next batch has more of the same record.
       if (batch->num_records > 0) {
-        printer_.End();
-        out += text_;
-        text_.clear();
+        printer_.End(out);
         return true;
       }
     }
@@ -169,7 +160,6 @@ class EntryRows final : public RowText {
   LevelCursor<T> cursor_;
   const uint64_t end_;
   const FlushText flush_;
-  std::string text_;  // of the records that are not yet complete
   EntryPrinter<T> printer_;
 };
 

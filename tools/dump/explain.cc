@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,7 +16,7 @@
 #include "cfile/status.h"
 #include "cfile/table_scan.h"
 #include "tools/document.h"
-#include "tools/dump/row_selection.h"
+#include "tools/dump/row_ranges.h"
 
 namespace cfile::tools {
 namespace {
@@ -63,18 +62,14 @@ std::string ValueAsWritten(const std::string& value) {
   return absl::StrCat("'", absl::StrReplaceAll(value, {{"'", "''"}}), "'");
 }
 
-// Returns the text of a condition with its values: "month >= 7".
 std::string TextOf(const TextCondition& condition) {
   std::string text = absl::StrCat(NameAsWritten(condition.column), " ", NameOf(condition.kind));
   if (condition.values.empty() && condition.kind == PredicateKind::kEqual)
     return NameAsWritten(condition.column);
   std::vector<std::string> values;
   for (const TextCondition::Value& value : condition.values) {
-    if (value.form == TextCondition::Value::Form::kName) {
-      values.push_back(NameAsWritten(value.text));
-      continue;
-    }
-    values.push_back(ValueAsWritten(value.text));
+    const bool is_name = value.form == TextCondition::Value::Form::kName;
+    values.push_back(is_name ? NameAsWritten(value.text) : ValueAsWritten(value.text));
   }
   if (condition.kind == PredicateKind::kIn) {
     return absl::StrCat(text, " (", absl::StrJoin(values, ", "), ")");
@@ -97,7 +92,6 @@ void AppendTests(const ParsedFilter& filter, bool negated, std::vector<std::stri
   }
 }
 
-// Adds the counters of one part to `total`.
 void Add(const TableScanCounters& part, TableScanCounters& total) {
   total.conditions.resize(part.conditions.size());
   for (size_t i = 0; i < part.conditions.size(); ++i) {
@@ -117,7 +111,7 @@ void Add(const TableScanCounters& part, TableScanCounters& total) {
   total.rows_returned += part.rows_returned;
 }
 
-// Runs the scan to its end. Sets the counters of `part`. Sets `columns` to the columns of the scan.
+// Runs the scan to its end. Sets the counters of `part`, and `columns` to those of the scan.
 absl::Status RunScan(TableScan scan, PartScan& part, std::vector<size_t>& columns,
                      Progress& progress) {
   columns = scan.columns();
@@ -129,7 +123,6 @@ absl::Status RunScan(TableScan scan, PartScan& part, std::vector<size_t>& column
   }
 }
 
-// The number of data blocks of a file.
 absl::StatusOr<uint64_t> BlocksOf(const Reader& reader) {
   const IndexKind kind =
       reader.info().positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
@@ -235,8 +228,7 @@ bool ExcludesRows(const Means& means, const Explanation& explanation) {
 }
 
 // Returns how many rows each condition excluded, with a column for each of kMeans. In text, columns
-// of means that excluded no row are left out.
-// `counters`: those of a part, or explanation.total.
+// of means that excluded no row are left out. `counters`: those of a part, or explanation.total.
 Table ConditionsOf(const TableScanCounters& counters, const Explanation& explanation, bool json) {
   std::vector<Heading> headings = {{"condition", {.shorten = 1, .cut = TextColumn::Cut::kMiddle}}};
   for (const Means& means : kMeans) {
@@ -358,7 +350,6 @@ void AddExplainCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump explain flights --where \"carrier = 'UA' and month between 6 and 8\"\n"
       "  cfile-dump explain flights --where 'dep_delay > 600' --columns day --json\n"
       "  cfile-dump explain keys.cfile --where 'value >= 1007'");
-  AddIgnoreChecksumsOption(command, common);
   auto choice = std::make_shared<RowChoice>();
   AddRowChoiceOptions(command, *choice);
   command.Add("--part PART", &common.part, kAllParts);

@@ -23,14 +23,14 @@ struct Touched {
   uint64_t comparisons() const { return keys == 0 ? 0 : std::bit_width(keys - 1) + 1; }
 };
 
-// Follows the path of a search from the root of an index to the data blocks that the search opened.
+// The path of a search from the root of an index to the data blocks that the search opened.
 class IndexPath {
  public:
   // `num_blocks`: the number of data blocks that the search opened. These blocks follow each other.
   IndexPath(IndexKind kind, uint64_t num_blocks) : kind_(kind), blocks_left_(num_blocks) {}
 
-  // Returns the nodes and blocks of the path. `ordinal`: the row that was searched in a positional
-  // index. `key`: the key that was searched in a value index, in memcmp form.
+  // `ordinal`: the row that was searched in a positional index. `key`: that of a value index, in
+  // memcmp form.
   absl::StatusOr<std::vector<Touched>> Find(const Reader& reader, uint64_t ordinal,
                                             const std::string& key) {
     const auto& root = kind_ == IndexKind::kPositional ? reader.info().positional_index_root
@@ -43,7 +43,7 @@ class IndexPath {
   }
 
  private:
-  // Adds the node to the result if the node is on the path. Returns false if the path is complete.
+  // False if the path is complete.
   bool Visit(const IndexNodeInfo& node, uint64_t ordinal, const std::string& key) {
     const bool follows = at_leaf_ && node.leaf;  // the search went on to the next leaf
     if (node.pointer != next_ && !follows) {
@@ -68,8 +68,8 @@ class IndexPath {
     return blocks_left_ > 0;
   }
 
-  // The index of the entry that a reader follows: the last entry whose ordinal is at most
-  // `ordinal`, or whose key is less than `key`. 0 if there is no such entry.
+  // The last entry whose ordinal is at most `ordinal`, or whose key is less than `key`; or the
+  // first one.
   size_t EntryOf(const IndexNodeInfo& node, uint64_t ordinal, const std::string& key) const {
     const auto after = std::partition_point(
         node.entries.begin(), node.entries.end(), [&](const IndexEntryInfo& entry) {
@@ -92,13 +92,13 @@ struct FileReads {
   std::string column = {};  // the name of the column; empty if the file is not in a table
   uint64_t size_bytes = 0;  // the size of the file
   std::vector<Touched> touched = {};
-  // The reads that have a line of their own: the reads that contain nothing in `touched`, and the
-  // reads of the front and of the end of the file, which were made when the file was opened.
+  // Reads that have a line of their own: those that contain nothing in `touched`, and those of the
+  // front and of the end of the file, which were made when the file was opened.
   std::vector<const ObservedRead*> others = {};
   ReaderCounters counters = {};
 
-  // Returns the read that was made for `each`. Null if there is no such read, for example because
-  // the bytes were in a cache, or if the read is in `others`.
+  // The read that was made for `each`; null if the bytes were in a cache, or if the read is in
+  // `others`.
   const ObservedRead* ReadFor(const Touched& each) const {
     const bool shared = std::find(others.begin(), others.end(), each.read) != others.end();
     return shared ? nullptr : each.read;
@@ -109,7 +109,6 @@ bool Has(const ObservedRead& read, const BlockPointer& pointer) {
   return read.offset <= pointer.offset && pointer.end() <= read.offset + read.size_bytes;
 }
 
-// The place of a file in a table.
 struct Place {
   size_t part = 0;
   size_t column = 0;
@@ -117,7 +116,6 @@ struct Place {
   uint64_t num_rows = 0;
 };
 
-// Finds the file `path` in the table. kNotFound: the table has no such file.
 absl::StatusOr<Place> PlaceOf(const TableReader& table, const std::string& path) {
   const size_t columns = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
   for (size_t part = 0; part < table.num_parts(); ++part) {
@@ -131,7 +129,7 @@ absl::StatusOr<Place> PlaceOf(const TableReader& table, const std::string& path)
   return absl::NotFoundError(absl::StrCat(path, ": no column of the table has this file"));
 }
 
-// Finds out what the search used of `file`. Reads the index of the file again.
+// What the search used of `file`, whose index is read again.
 absl::StatusOr<FileReads> ReadsOf(const Input& input, const CommonOptions& common,
                                   const ReadLog::File& file, const Searched& searched) {
   FileReads result{.path = common.path};

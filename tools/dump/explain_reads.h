@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "tools/dump/dump.h"
-#include "tools/observed_reads.h"
+#include "tools/location.h"
 
 namespace cfile::tools {
 
-// Records the reads of each file. The files are in the order of their first reads. Only one thread
-// at a time may use a ReadLog.
+// Records the reads of each file, in the order of their first reads. Only one thread at a time may
+// use it.
 class ReadLog {
  public:
   struct File {
@@ -22,10 +22,9 @@ class ReadLog {
     std::vector<ObservedRead> reads;
   };
 
-  // Returns the observer that the caller passes to OpenInput. The observer adds each read to this
-  // object, so this object must live longer than the opened file or table.
+  // The observer for OpenInput, which adds each read to this object.
   ReadObserver observer();
-  // Ends the recording: later reads are not recorded. Call this before `files` and `time`.
+  // Ends the recording. Call this before `files` and `time`.
   void Stop();
 
   const std::vector<File>& files() const { return files_; }
@@ -51,15 +50,14 @@ struct Searched {
   std::optional<uint64_t> ordinal = {};  // the row that was read; nullopt: no row was read
 };
 
-// Appends, for each file of `log`, the index nodes and data blocks that the search used, and the
-// reads that were made for these nodes and blocks. With `common.json`, appends a JSON object with
-// the key "explain". The function stops `log`. Then it reads the indexes again, because the log
-// does not say which nodes were used. The errors are those of the index, and of opening a file.
+// Stops `log`, and appends, for each file of it, the index nodes and data blocks that the search
+// used, and the reads that were made for them; with `common.json`, an object with the key
+// "explain". Reads the indexes again, because the log does not say which nodes were used.
 absl::Status AppendExplanation(const Input& input, const CommonOptions& common, ReadLog& log,
                                const Searched& searched, std::string& out);
 
-// Appends two lines about all files: what was read, and how long this took. `total`: the counters
-// of the input after the command. Precondition: ReadLog::Stop was called for `log`.
+// Appends two lines: what was read of all files, and how long this took. `total`: the counters of
+// the input after the command. Precondition: `log` is stopped.
 void AppendTotals(const ReaderCounters& total, const ReadLog& log, std::string& out);
 
 }  // namespace cfile::tools

@@ -1,8 +1,6 @@
-#include "tools/dump/file_facts.h"
+#include "tools/dump/totals.h"
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -38,8 +36,8 @@ void AddTree(const std::string& name, const TreeTotals& tree, Record& facts) {
                             Plural(tree.bytes, "byte")));
 }
 
-// Adds the encoding and the codec that the footer names, and the blocks and bytes of each encoding.
-// The text shows the encoding of the footer only if the file has no blocks.
+// Adds the encoding and the codec of the footer, and the blocks and bytes of each encoding. Text
+// has that of the footer only if there are no blocks.
 void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Record& facts) {
   const std::string encoding = EncodingName(info.encoding);
   facts.AddJson("encoding", encoding);
@@ -60,15 +58,6 @@ void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Record& facts
             codec && blocks.blocks > 0 ? absl::StrCat(name, ": ", blocks.compressed_blocks(),
                                                       " of ", Plural(blocks.blocks, "block"))
                                        : name);
-}
-
-std::vector<std::string> FeaturesOf(const FileInfo& info) {
-  std::vector<std::string> names = FeatureNames(info.incompatible_features);
-  for (uint32_t bit = 0; bit < 32; ++bit) {
-    if ((info.compatible_features >> bit & 1) == 0) continue;
-    names.push_back(bit == 0 ? "statistics" : absl::StrCat("compatible bit ", bit));
-  }
-  return names;
 }
 
 // Adds the statistics, if the file has any.
@@ -103,6 +92,19 @@ absl::Status AddStatistics(const Reader& reader, Record& facts) {
 
 }  // namespace
 
+std::vector<std::string> CompatibleFeatureNames(uint32_t features, std::string_view unknown) {
+  std::vector<std::string> names;
+  for (uint32_t bit = 0; bit < 32; ++bit) {
+    const uint32_t feature = features & uint32_t{1} << bit;
+    if (feature == kCompatibleFeatureStatistics) {
+      names.emplace_back("statistics");
+    } else if (feature != 0) {
+      names.push_back(StrCat(unknown, bit));
+    }
+  }
+  return names;
+}
+
 absl::Status AddFileFacts(const Reader& reader, const BlockTotals& blocks, Record& facts) {
   const FileInfo& info = reader.info();
   const TreeTotals positional = MeasureTree(reader, IndexKind::kPositional);
@@ -117,7 +119,10 @@ absl::Status AddFileFacts(const Reader& reader, const BlockTotals& blocks, Recor
   const std::string mark = known ? "" : " (incomplete)";
   const auto integer = [known](uint64_t count) { return known ? JsonInteger(count) : Json(); };
   const auto rounded = [known](double number) { return known ? Json(Rounded(number)) : Json(); };
-  const std::vector<std::string> features = FeaturesOf(info);
+  std::vector<std::string> features = FeatureNames(info.incompatible_features);
+  for (std::string& name : CompatibleFeatureNames(info.compatible_features, "compatible bit ")) {
+    features.push_back(std::move(name));
+  }
   facts.Add("size", JsonInteger(info.file_size_bytes), Plural(info.file_size_bytes, "byte"));
   facts.Add("version", static_cast<uint64_t>(info.version));
   facts.Add("created_by", info.created_by.empty() ? Json(nullptr) : JsonBytes(info.created_by),

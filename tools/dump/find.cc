@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -12,11 +11,9 @@
 #include "cfile/table_scan.h"
 #include "tools/document.h"
 #include "tools/dump/column_text.h"
-#include "tools/dump/dump.h"
 #include "tools/dump/explain_reads.h"
 #include "tools/dump/row_text.h"
 #include "tools/key_text.h"
-#include "tools/parts.h"
 
 namespace cfile::tools {
 namespace {
@@ -41,21 +38,6 @@ struct Found {
   uint64_t ordinal() const { return rows.begin + position.ordinal; }
 };
 
-// The rows to search, and the part that has them if the user chose one.
-struct SearchPlace {
-  OrdinalRange rows;
-  std::optional<size_t> part = {};
-};
-
-absl::StatusOr<SearchPlace> WhereToSearch(const Input& input, const CommonOptions& common) {
-  SearchPlace place{.rows = input.rows()};
-  if (common.part.empty()) return place;
-  CFILE_ASSIGN_OR_RETURN(place.part, ChosenPart(*input.table, common.part));
-  CFILE_ASSIGN_OR_RETURN(const PartInfo part, input.table->part(*place.part));
-  place.rows = {part.first_ordinal, part.first_ordinal + part.num_rows};
-  return place;
-}
-
 template <typename T, typename Cursor>
 absl::StatusOr<Found> FindIn(const ColumnType& type, const OrdinalRange& rows,
                              const std::string& key, Form form, absl::StatusOr<Cursor> cursor) {
@@ -70,8 +52,8 @@ absl::StatusOr<Found> FindIn(const ColumnType& type, const OrdinalRange& rows,
   return found;
 }
 
-absl::StatusOr<Found> FindValue(const Input& input, const SearchPlace& place,
-                                const FindOptions& options, const CommonOptions& common) {
+absl::StatusOr<Found> FindValue(const Input& input, const FindOptions& options,
+                                const CommonOptions& common) {
   if (options.keys.size() > 1) {
     return absl::InvalidArgumentError(
         "expected one KEY: only tables sorted by several columns have keys of several values");
@@ -80,15 +62,15 @@ absl::StatusOr<Found> FindValue(const Input& input, const SearchPlace& place,
   std::optional<Reader> file = input.file;
   if (input.table) {
     CFILE_ASSIGN_OR_RETURN(column, FindKeyColumn(*input.table, common.column));
-    if (place.part) {
-      CFILE_ASSIGN_OR_RETURN(file, input.table->OpenColumn(*place.part, column));
+    if (input.part) {
+      CFILE_ASSIGN_OR_RETURN(file, input.table->OpenColumn(*input.part, column));
     }
   }
   const ColumnType& type = file ? file->type() : input.table->schema().columns[column].type;
   const Form form = common.json ? Form::kJson : Form::kText;
   auto found = VisitType(type, [&]<typename T>(std::type_identity<T>) {
-    return file ? FindIn<T>(type, place.rows, options.keys[0], form, file->NewCursor<T>())
-                : FindIn<T>(type, place.rows, options.keys[0], form,
+    return file ? FindIn<T>(type, input.rows(), options.keys[0], form, file->NewCursor<T>())
+                : FindIn<T>(type, input.rows(), options.keys[0], form,
                             input.table->NewCursor<T>(column));
   });
   if (found.ok()) found->column = column;
@@ -113,13 +95,14 @@ absl::Status AppendKeyColumns(const TableReader& table, uint64_t ordinal, std::s
 
 // Searches a key index. `keys`: values of the first keys.size() key columns.
 template <typename Cursor>
-absl::StatusOr<Found> FindKey(const TableReader& table, const SearchPlace& place,
-                              const std::vector<std::string>& keys, absl::StatusOr<Cursor> cursor) {
+absl::StatusOr<Found> FindKey(const Input& input, const std::vector<std::string>& keys,
+                              absl::StatusOr<Cursor> cursor) {
   if (!cursor.ok()) return cursor.status();
+  const TableReader& table = *input.table;
   const std::vector<KeyColumn> columns = table.schema().key_types();
   CFILE_ASSIGN_OR_RETURN(const CompoundKey key, ParseCompoundKey(columns, keys));
   Found found{
-      .rows = place.rows, .column = *table.schema().key_index(), .key = std::string(key.bytes())};
+      .rows = input.rows(), .column = *table.schema().key_index(), .key = std::string(key.bytes())};
   CFILE_ASSIGN_OR_RETURN(found.position, cursor->SeekToKey(key.bytes()));
   if (found.end()) return found;
   if (keys.size() < columns.size()) {
@@ -131,12 +114,11 @@ absl::StatusOr<Found> FindKey(const TableReader& table, const SearchPlace& place
   return found;
 }
 
-absl::StatusOr<Found> FindCompoundKey(const TableReader& table, const SearchPlace& place,
-                                      const std::vector<std::string>& keys) {
-  const size_t index = *table.schema().key_index();
-  if (!place.part) return FindKey(table, place, keys, table.NewCursor<std::string_view>(index));
-  CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(*place.part, index));
-  return FindKey(table, place, keys, file.NewCursor<std::string_view>());
+absl::StatusOr<Found> FindCompoundKey(const Input& input, const std::vector<std::string>& keys) {
+  const size_t index = *input.table->schema().key_index();
+  if (!input.part) return FindKey(input, keys, input.table->NewCursor<std::string_view>(index));
+  CFILE_ASSIGN_OR_RETURN(const Reader file, input.table->OpenColumn(*input.part, index));
+  return FindKey(input, keys, file.NewCursor<std::string_view>());
 }
 
 // The whole row: a line for each value, or JSON.
@@ -153,14 +135,12 @@ absl::StatusOr<std::string> RowAt(const Input& input, uint64_t ordinal, bool jso
 Outcome PrintFound(const FindOptions& options, const CommonOptions& common, Output& output) {
   ReadLog log;
   // Also with --column and --part, the whole row of the table is printed.
-  CFILE_ASSIGN_OR_RETURN(const Input input,
+  CFILE_ASSIGN_OR_RETURN(Input input,
                          OpenInput(WholeOf(common), options.explain ? log.observer() : nullptr));
-  if (input.file) CFILE_RETURN_IF_ERROR(CheckNoColumn(common));
-  CFILE_ASSIGN_OR_RETURN(const SearchPlace place, WhereToSearch(input, common));
+  CFILE_RETURN_IF_ERROR(input.file ? CheckNoColumn(common) : ChoosePart(common.part, input));
   const bool compound = input.table && input.table->schema().key_index() && common.column.empty();
-  CFILE_ASSIGN_OR_RETURN(const Found found, compound
-                                                ? FindCompoundKey(*input.table, place, options.keys)
-                                                : FindValue(input, place, options, common));
+  CFILE_ASSIGN_OR_RETURN(const Found found, compound ? FindCompoundKey(input, options.keys)
+                                                     : FindValue(input, options, common));
   log.Stop();
   std::string explanation;
   if (options.explain) {
@@ -171,7 +151,7 @@ Outcome PrintFound(const FindOptions& options, const CommonOptions& common, Outp
   const KeyPosition& position = found.position;
   std::string row;
   if (!found.end() && input.table) {
-    CFILE_ASSIGN_OR_RETURN(row, RowAt(input, found.ordinal(), common.json));
+    CFILE_ASSIGN_OR_RETURN(row, RowAt(input, position.ordinal, common.json));
   }
   Document document(common.json, common.path);
   document.AddJson("ordinal", JsonInteger(position.ordinal));
@@ -211,7 +191,6 @@ void AddFindCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump find --explain keys.cfile apple   # what was read\n"
       "  cfile-dump find flights EWR 2013-01-31    # sorted by origin, then day\n"
       "  cfile-dump find measurements -inf || echo none is -inf");
-  AddIgnoreChecksumsOption(command, common);
   auto options = std::make_shared<FindOptions>();
   Option& key = command.Add("KEY", &options->keys, "The key to look for");
   key.required = true;

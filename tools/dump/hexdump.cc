@@ -4,23 +4,104 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "cfile/inspect.h"
 #include "cfile/statistics.h"
+#include "cfile/status.h"
 #include "tools/document.h"
+#include "tools/dump/totals.h"
+#include "tools/encoding_reason.h"
 #include "tools/location.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
+
+// The meaning of the value of a field: the name of an encoding, a codec or a type, or names of
+// features; "" for another field.
+std::string MeaningOf(std::string_view field, uint64_t number) {
+  constexpr uint64_t kInExtensions = 999;
+  if (field == "goal") return GoalName(static_cast<Goal>(std::min<uint64_t>(number, UINT8_MAX)));
+  if (field == "incompatible_features")
+    return absl::StrJoin(FeatureNames(static_cast<uint32_t>(number)), ", ");
+  if (field == "compatible_features")
+    return absl::StrJoin(CompatibleFeatureNames(static_cast<uint32_t>(number), "bit "), ", ");
+  const bool is_encoding = field == "encoding" || field == "smallest_encoding";
+  const bool named = is_encoding || field == "compression" || field == "data_type";
+  if (!named) return "";
+  if (number == kInExtensions) return absl::StrCat("see extensions.", std::string(field));
+  if (is_encoding) return EncodingName(static_cast<Encoding>(number));
+  if (field == "compression") return CompressionName(static_cast<Compression>(number));
+  return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
+}
+
+// Makes a message in protobuf's text format easier to read: adds the meaning of numbers as
+// comments, and writes printable text as it is. It is still the same message. `choice`: the comment
+// for the recorded choice.
+std::string Explained(const std::string& text, const std::string& choice) {
+  std::string result;
+  // True if the line before is the key of the pair in which the library stores the column.
+  bool of_column = false;
+  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> field =
+        absl::StrSplit(line, absl::MaxSplits(": ", 1));
+    const absl::string_view name = absl::StripLeadingAsciiWhitespace(field.first);
+    uint64_t number = 0;
+    std::string bytes;
+    absl::StrAppend(&result, field.first, field.second.empty() ? "" : ": ");
+    if (name == "choice {" && !choice.empty()) absl::StrAppend(&result, "  # ", choice);
+    if (absl::SimpleAtoi(field.second, &number)) {
+      const std::string meaning = MeaningOf({name.data(), name.size()}, number);
+      absl::StrAppend(&result, field.second, meaning.empty() ? "" : "  # ", meaning);
+    } else if (absl::StartsWith(field.second, "\"") &&
+               absl::CUnescape(field.second.substr(1, field.second.size() - 2), &bytes) &&
+               TerminalSafe(absl::Utf8SafeCEscape(bytes)) == absl::Utf8SafeCEscape(bytes)) {
+      absl::StrAppend(&result, "\"", absl::Utf8SafeCEscape(bytes), "\"");
+    } else {
+      absl::StrAppend(&result, field.second);
+    }
+    if (of_column) result += "  # a ColumnPB: cfile-dump hexdump shows its fields";
+    of_column = name == "key" && field.second == "\"cfile.column\"";
+    result += '\n';
+  }
+  return result;
+}
+
+// Prints the message of the header or of the footer.
+Outcome PrintMetadata(bool header, const CommonOptions& common, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto reader, OpenFileAt(common.path, OptionsOf(common)));
+  const FileInfo& info = reader.info();
+  const uint64_t size = header ? info.header_size_bytes : info.footer_size_bytes;
+  const uint64_t offset = header ? 0 : info.file_size_bytes - size;
+  const MetadataText described = DescribeMetadata(info);
+  const std::optional<ChoiceInfo>& choice = info.choice;
+  const char* const name = header ? "header" : "footer";
+  Document document(common.json, common.path);
+  document.AddJson("offset", JsonInteger(offset));
+  document.AddJson("size", JsonInteger(size));
+  document.AddJson(name, Json::FromText(header ? described.header_json : described.footer_json));
+  // The first line is a comment in protobuf's text format, so that all of the output is valid.
+  document.AddLine("# ", name, ": offset ", offset, ", ", size, " bytes");
+  document.Append(Explained(header ? described.header_text : described.footer_text,
+                            choice ? ChoiceText(*choice, info.compression) : ""));
+  document.PrintTo(output);
+  return kFine;
+}
 
 struct HexdumpOptions {
   bool header = false;
@@ -53,7 +134,7 @@ class Printer {
         offset_digits_(std::max(4, static_cast<int>(std::bit_width(file_size_bytes) + 3) / 4)),
         output_(output) {}
 
-  // Prints the fields of a region. Returns false if standard output cannot be written.
+  // False if standard output cannot be written.
   bool Print(const RegionDetails& details) {
     details_ = &details;
     const FileRegion& region = details.region;
@@ -65,8 +146,7 @@ class Printer {
       }
       output_.text += '\n';
     }
-    // If the data is stored without compression, print the fields of the data instead of the stored
-    // fields that contain the data.
+    // Data that is stored without compression is shown by its own fields, not by the stored ones.
     const size_t begin = details.bytes_offset.value_or(0);
     const size_t end = details.bytes_offset ? begin + details.bytes.size() : 0;
     bool printed = false;
@@ -171,8 +251,8 @@ class Printer {
   const RegionDetails* details_ = nullptr;
 };
 
-// Prints the header and the footer of a file that cannot be opened, if they can be read, and then
-// the error `status`.
+// Prints what can be read of the header and the footer of a file that cannot be opened, and then
+// `status`.
 Outcome PrintEnds(const HexdumpOptions& options, const CommonOptions& common,
                   const absl::Status& status, Output& output) {
   const auto source = OpenSourceAt(common.path);
@@ -191,8 +271,8 @@ Outcome PrintHexdump(const HexdumpOptions& options, const CommonOptions& common,
   auto reader = OpenFileAt(common.path, OptionsOf(common));
   absl::Status status = reader.status();
   if (absl::IsDataLoss(status)) {
-    // Perhaps only the checksum of the header or of the footer is wrong. Then the file can be
-    // opened without checks of checksums, and all regions can be printed.
+    // With a wrong checksum of the header or of the footer, all regions can be printed
+    // nevertheless.
     CommonOptions ignoring = common;
     ignoring.ignore_checksums = true;
     reader = OpenFileAt(common.path, OptionsOf(ignoring));
@@ -250,7 +330,6 @@ void AddHexdumpCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump hexdump flights --column carrier --block 0\n"
       "  cfile-dump hexdump keys.cfile --footer --json | jq -r .footer.num_values\n"
       "  cfile-dump hexdump --json keys.cfile | jq -c 'select(.name == \"checksum\")'");
-  AddIgnoreChecksumsOption(command, common);
   AddColumnOptions(command, common, kOneColumn, kOnlyPart);
   const auto options = std::make_shared<HexdumpOptions>();
   command.Add("--block N", &options->block, "Only this data block, counted from 0",

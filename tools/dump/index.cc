@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
 #include "cfile/types.h"
 #include "tools/document.h"
 #include "tools/location.h"
+#include "tools/value_meaning.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -27,8 +26,8 @@ const char* NameOf(IndexKind kind) {
   return kind == IndexKind::kPositional ? "positional" : "value";
 }
 
-// Appends the integer that `key` encodes: big-endian, the sign bit flipped if T is signed. Appends
-// nothing if `key` is shortened or T is not an integer.
+// Appends the integer that `key` encodes: big-endian, the sign bit flipped if T is signed; nothing
+// if `key` is shortened or T is not an integer.
 template <typename T>
 void AppendIntegerKey(const ColumnType& type, std::string_view key, std::string& out) {
   if constexpr (kIsInteger<T>) {
@@ -43,15 +42,11 @@ void AppendIntegerKey(const ColumnType& type, std::string_view key, std::string&
   }
 }
 
-bool HoldsText(const ColumnType& type) {
-  return type.data_type == DataType::kString || type.data_type == DataType::kVarchar;
-}
-
 void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind kind,
                std::string& out) {
   if (kind == IndexKind::kPositional) {
     absl::StrAppend(&out, entry.ordinal);
-  } else if (HoldsText(type)) {
+  } else if (IsText(type)) {
     AppendPrintable(entry.key, out);
   } else {
     absl::StrAppend(&out, "0x", Hex(entry.key));
@@ -60,8 +55,8 @@ void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind ki
   }
 }
 
-// Returns the first key of `entry` as text. `width`: the number of cells of a line; nullopt: any
-// number. The text is shortened so that it fits a line with `used` other cells.
+// The first key of `entry` as text, shortened to a line of `width` cells, if it is given, with
+// `used` others.
 std::string KeyText(const ColumnType& type, const IndexEntryInfo& entry, IndexKind kind,
                     const std::optional<size_t>& width, size_t used) {
   constexpr size_t kLeast = 8;
@@ -74,7 +69,7 @@ Json EntryJson(const ColumnType& type, const IndexEntryInfo& entry, IndexKind ki
   Json json = Json::object();
   if (kind == IndexKind::kPositional) {
     json["ordinal"] = JsonInteger(entry.ordinal);
-  } else if (HoldsText(type)) {
+  } else if (IsText(type)) {
     json["key"] = JsonBytes(entry.key);
   } else {
     json["key"] = {{"hex", Hex(entry.key)}};
@@ -83,8 +78,8 @@ Json EntryJson(const ColumnType& type, const IndexEntryInfo& entry, IndexKind ki
   return json;
 }
 
-// Returns a node as a part of the drawn tree. The line of a node below the root begins with the
-// first key of the node. The lines of the blocks of a leaf follow the line of the leaf.
+// A node of the drawn tree, after its first key if it is below the root. The blocks of a leaf
+// follow it.
 Document DocumentOf(const ColumnType& type, const IndexNodeInfo& node, IndexKind kind,
                     const std::optional<size_t>& width, bool json) {
   Document document(json);
@@ -157,7 +152,6 @@ void AddIndexCommand(Command& app, CommonOptions& common, Action& action) {
       "the bytes that separate the blocks. They are printed as text for strings, otherwise as the\n"
       "ordered form in hexadecimal, followed by the value if the key is complete.\n\n"
       "Example:\n  cfile-dump index --value keys.cfile");
-  AddIgnoreChecksumsOption(command, common);
   AddColumnOptions(command, common, kOneColumn, kAllParts);
   auto options = std::make_shared<IndexOptions>();
   command.Add("--positional", &options->positional, "Only the index by ordinal");

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 
 #include "cfile/batch.h"
-#include "tools/dump/field_text.h"
 #include "tools/records/json_printer.h"
 #include "tools/utf8.h"
 #include "tools/value_meaning.h"
@@ -15,6 +16,112 @@
 
 namespace cfile::tools {
 namespace {
+
+// Eight bytes are examined at once.
+constexpr uint64_t Repeat(uint8_t byte) { return 0x0101010101010101 * byte; }
+// Not 0 if a byte of `word` is less than `bound`. Precondition: bound <= 128.
+constexpr uint64_t AnyBelow(uint64_t word, uint8_t bound) {
+  return (word - Repeat(bound)) & ~word & Repeat(0x80);
+}
+constexpr uint64_t AnyEqual(uint64_t word, uint64_t repeated_byte) {
+  return AnyBelow(word ^ repeated_byte, 1);
+}
+
+template <typename Word>
+Word Load(const char* bytes) {
+  Word word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// Copies `text` to `out`, and returns whether `is_special` returned another number than 0 for eight
+// of its bytes. It may get bytes twice, and the digit 0 in place of bytes.
+template <typename IsSpecial>
+bool CopyAndTest(std::string_view text, char* out, IsSpecial is_special) {
+  const char* const begin = text.data();
+  const size_t size = text.size();
+  if (size >= 8) {
+    uint64_t special = 0;
+    const auto copy = [&](size_t at) {
+      const auto word = Load<uint64_t>(begin + at);
+      std::memcpy(out + at, &word, sizeof word);
+      special |= is_special(word);
+    };
+    for (size_t at = 0; at + 8 < size; at += 8) copy(at);
+    copy(size - 8);
+    return special != 0;
+  }
+  if (size >= 4) {
+    const auto low = Load<uint32_t>(begin), high = Load<uint32_t>(begin + size - 4);
+    std::memcpy(out, &low, sizeof low);
+    std::memcpy(out + size - 4, &high, sizeof high);
+    return is_special(low | uint64_t{high} << 32) != 0;
+  }
+  uint64_t word = Repeat('0');
+  for (size_t i = 0; i < size; ++i) {
+    out[i] = begin[i];
+    word = word << 8 | static_cast<uint8_t>(begin[i]);
+  }
+  return is_special(word) != 0;
+}
+
+// Writes a string as a field of CSV (RFC 4180). Quotes the empty string, which is not a null, and
+// strings with the delimiter, quotes, control characters such as line ends, and, because readers
+// skip it at the start of a file, a byte order mark at the start.
+class CsvFieldWriter {
+ public:
+  // The largest size of the text of a string.
+  static size_t MaxBytes(size_t size_bytes) { return 2 * size_bytes + 2; }
+
+  // Precondition: `delimiter` is not a letter or a digit.
+  explicit CsvFieldWriter(char delimiter) : delimiters_(Repeat(static_cast<uint8_t>(delimiter))) {}
+
+  char* operator()(std::string_view text, char* out) const {
+    constexpr uint8_t kFirstPlain = '\r' + 1;
+    constexpr char kMarkBegin = '\xef';
+    const bool special = text.empty() || CopyAndTest(text, out, [this](uint64_t word) {
+                           return AnyBelow(word, kFirstPlain) | AnyEqual(word, delimiters_) |
+                                  AnyEqual(word, Repeat('"'));
+                         });
+    if (!special && text.front() != kMarkBegin) [[likely]]
+      return out + text.size();
+    *out++ = '"';
+    for (const char byte : text) {
+      if (byte == '"') *out++ = '"';
+      *out++ = byte;
+    }
+    *out++ = '"';
+    return out;
+  }
+
+ private:
+  const uint64_t delimiters_;
+};
+
+// Writes a string as AppendJsonBytes does (tools/utf8.h).
+class JsonStringWriter {
+ public:
+  static size_t MaxBytes(size_t size_bytes) { return 6 * size_bytes + 10; }
+
+  char* operator()(std::string_view text, char* out) {
+    const bool special = CopyAndTest(text, out + 1, [](uint64_t word) {
+      return AnyBelow(word, ' ') | (word & Repeat(0x80)) | AnyEqual(word, Repeat('"')) |
+             AnyEqual(word, Repeat('\\'));
+    });
+    if (!special) [[likely]] {
+      out[0] = '"';
+      out[text.size() + 1] = '"';
+      return out + text.size() + 2;
+    }
+    text_.clear();
+    AppendJsonBytes(text, text_);
+    std::memcpy(out, text_.data(), text_.size());
+    return out + text_.size();
+  }
+
+ private:
+  std::string text_;
+};
 
 // While a column is written, one cache line of each row is in use: together less than a core's
 // first cache.

@@ -2,10 +2,8 @@
 #include "tools/dump/row_text.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/status.h"
 
 namespace cfile::tools {
 namespace {
@@ -21,9 +19,8 @@ struct FirstLost {
   absl::Status status;
 };
 
-// Returns the end of the rows that are lost with the row `ordinal` of column `column` of the input,
-// at most `end`: the end of the data block, or the end of the part if the index does not show where
-// the block ends.
+// The end of the rows that are lost with the row `ordinal` of `column`, at most `end`: the end of
+// the data block, or of the part if the index does not show where the block ends.
 uint64_t EndOfLost(const Input& input, const std::string& column, uint64_t ordinal, uint64_t end) {
   std::optional<Reader> file = input.file;
   uint64_t first = 0;
@@ -92,7 +89,8 @@ class SkippingRows final : public RowText {
  private:
   // Removes the rows before `begin`, and the first damaged rows from there on, from ranges_.
   absl::Status Skip(uint64_t begin, const absl::Status& damage) {
-    Cut(begin);
+    end_ = ranges_.back().end;
+    ranges_ = Within(ranges_, {begin, UINT64_MAX});
     if (ranges_.empty()) return absl::OkStatus();
     // The damage may be in any column, and behind rows that the condition excludes. Without a
     // column in which it shows, the rest cannot be read.
@@ -101,21 +99,12 @@ class SkippingRows final : public RowText {
     for (const std::string& column : plan_.columns)
       CFILE_RETURN_IF_ERROR(Search(column, found, lost));
     if (input_.file) CFILE_RETURN_IF_ERROR(Search("", found, lost));
-    uint64_t rows = 0;
-    for (const OrdinalRange& range : ranges_) {
-      const uint64_t last = std::min(range.end, lost.rows.end);
-      rows += last - std::min(last, std::max(range.begin, lost.rows.begin));
-    }
+    const uint64_t rows = RowsOf(Within(ranges_, lost.rows));
     lost_.Add(lost.rows, rows, std::string(lost.status.message()));
     // The rows before the damage are read again: none of them matched the condition.
-    RowRanges rest;
-    for (const OrdinalRange& range : ranges_) {
-      if (range.begin < lost.rows.begin) {
-        rest.push_back({range.begin, std::min(range.end, lost.rows.begin)});
-      }
-      if (range.end > lost.rows.end) {
-        rest.push_back({std::max(range.begin, lost.rows.end), range.end});
-      }
+    RowRanges rest = Within(ranges_, {0, lost.rows.begin});
+    for (const OrdinalRange& range : Within(ranges_, {lost.rows.end, UINT64_MAX})) {
+      rest.push_back(range);
     }
     ranges_ = std::move(rest);
     return absl::OkStatus();
@@ -146,15 +135,6 @@ class SkippingRows final : public RowText {
       return absl::OkStatus();
     }
     return absl::OkStatus();
-  }
-
-  void Cut(uint64_t begin) {
-    RowRanges rest;
-    for (const OrdinalRange& range : ranges_) {
-      end_ = range.end;
-      if (range.end > begin) rest.push_back({std::max(range.begin, begin), range.end});
-    }
-    ranges_ = std::move(rest);
   }
 
   const Input& input_;

@@ -4,9 +4,11 @@
 #include <functional>
 #include <random>
 #include <set>
+#include <string_view>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/key_text.h"
 #include "tools/progress.h"
@@ -14,14 +16,36 @@
 namespace cfile::tools {
 namespace {
 
+// The names of the chosen columns of a table.
+absl::StatusOr<std::vector<std::string>> ChooseColumns(const TableReader& table,
+                                                       std::vector<std::string> names) {
+  if (names.empty()) {
+    for (const ColumnSchema& column : table.schema().columns) names.push_back(column.name);
+  }
+  std::set<std::string_view> given;
+  for (const std::string& name : names) {
+    // A program that reads CSV or JSON cannot tell two columns with the same name apart.
+    if (!given.insert(name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--columns: column ", NameAsWritten(name), " is given twice"));
+    }
+    CFILE_ASSIGN_OR_RETURN(const auto column, FindColumn(table, name));
+    if (table.schema().columns[column].has_levels()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "column ", NameAsWritten(name), " is nested: cfile-dump rows --format jsonl shows it"));
+    }
+  }
+  return names;
+}
+
 constexpr uint64_t kMaxSample = 10'000'000;
 
-// Random numbers with a uniform distribution. The same seed gives the same numbers on all
-// platforms. std::uniform_int_distribution does not promise this.
+// Random numbers with a uniform distribution, the same on all platforms, which
+// std::uniform_int_distribution does not promise.
 class Chance {
  public:
   explicit Chance(uint64_t seed) : engine_(seed) {}
-  // Returns a number from 0 to n - 1. Precondition: n > 0.
+  // A number from 0 to n - 1. Precondition: n > 0.
   uint64_t Below(uint64_t n) {
     const uint64_t most = UINT64_MAX - UINT64_MAX % n;  // a multiple of n
     while (true) {
@@ -34,12 +58,6 @@ class Chance {
   std::mt19937_64 engine_;
 };
 
-uint64_t RowsOf(const RowRanges& ranges) {
-  uint64_t rows = 0;
-  for (const OrdinalRange& range : ranges) rows += range.size();
-  return rows;
-}
-
 // Appends a row that follows the rows of `ranges`.
 void AppendRow(uint64_t ordinal, RowRanges& ranges) {
   if (!ranges.empty() && ranges.back().end == ordinal) {
@@ -49,7 +67,7 @@ void AppendRow(uint64_t ordinal, RowRanges& ranges) {
   }
 }
 
-// Returns the rows of `ranges` without the first `skipped` rows, and of these the first `count`.
+// `ranges` without the first `skipped` rows, and of the rest the first `count`.
 RowRanges Cut(const RowRanges& ranges, uint64_t skipped, uint64_t count) {
   RowRanges cut;
   for (OrdinalRange range : ranges) {
@@ -63,18 +81,8 @@ RowRanges Cut(const RowRanges& ranges, uint64_t skipped, uint64_t count) {
   return cut;
 }
 
-// The rows of `ranges` that are in `rows`.
-RowRanges Within(const RowRanges& ranges, const OrdinalRange& rows) {
-  RowRanges within;
-  for (const OrdinalRange& range : ranges) {
-    const OrdinalRange both = {std::max(range.begin, rows.begin), std::min(range.end, rows.end)};
-    if (both.begin < both.end) within.push_back(both);
-  }
-  return within;
-}
-
-// Returns `count` of the rows, chosen by chance. Each set of rows has the same probability. This is
-// R. W. Floyd's algorithm.
+// `count` rows, chosen by chance. Each set of rows has the same probability: R. W. Floyd's
+// algorithm.
 RowRanges Sample(const RowRanges& ranges, uint64_t count, uint64_t seed) {
   const uint64_t rows = RowsOf(ranges);
   if (count >= rows) return ranges;
@@ -213,6 +221,72 @@ absl::StatusOr<RowRanges> RangesOfKeys(const Input& input, const CommonOptions& 
 }
 
 }  // namespace
+
+uint64_t RowsOf(const RowRanges& ranges) {
+  uint64_t rows = 0;
+  for (const OrdinalRange& range : ranges) rows += range.size();
+  return rows;
+}
+
+RowRanges Within(const RowRanges& ranges, const OrdinalRange& rows) {
+  RowRanges within;
+  for (const OrdinalRange& range : ranges) {
+    const OrdinalRange both = {std::max(range.begin, rows.begin), std::min(range.end, rows.end)};
+    if (both.begin < both.end) within.push_back(both);
+  }
+  return within;
+}
+
+absl::StatusOr<TableScan> RowSelection::NewScan(const Input& input) const {
+  return input.file ? NewTableScan(*input.file, options) : input.table->NewScan(options);
+}
+
+absl::StatusOr<RowSelection> SelectRows(const Input& input, const RowChoice& choice) {
+  RowSelection selection;
+  Schema schema;
+  if (input.file) {
+    if (!choice.columns.empty()) {
+      return absl::InvalidArgumentError("--columns is for tables, but this is a single column");
+    }
+    if (input.file->info().has_levels()) {
+      return absl::InvalidArgumentError(
+          "the column is nested: its rows are records with any number of values");
+    }
+    schema.columns.push_back({.name = "value", .type = input.file->type()});
+    selection.columns = schema.columns;
+  } else {
+    schema = input.table->schema();
+    CFILE_ASSIGN_OR_RETURN(selection.options.columns, ChooseColumns(*input.table, choice.columns));
+    for (const std::string& name : *selection.options.columns) {
+      selection.columns.push_back(schema.columns[*schema.Find(name)]);
+    }
+  }
+  CFILE_ASSIGN_OR_RETURN(selection.options.where, FilterOf(choice, schema));
+  return selection;
+}
+
+absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema) {
+  if (!choice.where) return Filter();
+  auto filter = FilterOfText(*choice.where, schema);
+  if (filter.ok()) return filter;
+  return absl::Status(filter.status().code(), absl::StrCat("--where: ", filter.status().message()));
+}
+
+Option& AddRowChoiceOptions(Command& command, RowChoice& choice) {
+  Option& columns = command.AddNames(
+      "--columns NAME,...", &choice.columns,
+      "Only these columns of a table, in this order, or of nested records these groups and leaf "
+      "columns; write a name with a comma in double quotes, as in '\"a,b\",c'");
+  AddWhereOption(command, choice);
+  return columns;
+}
+
+void AddWhereOption(Command& command, RowChoice& choice) {
+  command.Add(
+      "--where FILTER", &choice.where,
+      "Only rows for which this is true: conditions, joined by AND and OR. The column of a file is "
+      "called value. Blocks that cannot hold such a row are not read");
+}
 
 void AddRangeOptions(Command& command, RangeChoice& choice) {
   const auto number = [&](const char* spec, Target value, const char* help,

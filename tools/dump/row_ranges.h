@@ -1,8 +1,9 @@
-// The options that choose rows by their ordinals and keys, and the scan of the chosen rows.
+// The options that choose columns and rows, and the scan of the chosen rows.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,11 +12,37 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
+#include "cfile/schema.h"
 #include "cfile/table_scan.h"
 #include "tools/dump/dump.h"
-#include "tools/dump/row_selection.h"
 
 namespace cfile::tools {
+
+struct RowChoice {
+  std::vector<std::string> columns = {};  // names of columns of a table; empty: all
+  std::optional<std::string> where = {};  // in the grammar of cfile/filter.h
+};
+
+// A scan of the chosen rows.
+struct RowSelection {
+  TableScanOptions options;
+  std::vector<ColumnSchema> columns;  // of the batches
+  // With a limit: how many more rows may be returned. Copies of the selection share the number.
+  std::shared_ptr<uint64_t> rows_left = {};
+
+  absl::StatusOr<TableScan> NewScan(const Input& input) const;
+};
+
+// The column of a file is called "value". kInvalidArgument: there is no such column, a chosen
+// column is nested, or the condition is wrong.
+absl::StatusOr<RowSelection> SelectRows(const Input& input, const RowChoice& choice);
+
+// The condition of --where; Filter() if there is none. kInvalidArgument: the condition is wrong.
+absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema);
+
+// Adds --columns and --where, and returns --columns. An empty --where is an error of FilterOf.
+Option& AddRowChoiceOptions(Command& command, RowChoice& choice);
+void AddWhereOption(Command& command, RowChoice& choice);
 
 // What the user chose. At most one of `count`, `tail` and `sample` is set.
 struct RangeChoice {
@@ -34,7 +61,6 @@ struct RangeChoice {
   std::vector<std::string> to = {};
 };
 
-// Adds --row, --ordinal, --limit, --tail, --sample, --seed, --from and --to.
 void AddRangeOptions(Command& command, RangeChoice& choice);
 
 // kInvalidArgument: the first row is beyond the end.
@@ -42,18 +68,19 @@ absl::Status CheckFirst(const CommonOptions& common, const RangeChoice& choice, 
 
 // Ranges of rows, in ascending order, without overlaps. No range is empty.
 using RowRanges = std::vector<OrdinalRange>;
+uint64_t RowsOf(const RowRanges& ranges);
+// The rows of `ranges` that are in `rows`.
+RowRanges Within(const RowRanges& ranges, const OrdinalRange& rows);
 
-// Returns the ranges that contain the chosen rows.
-// `selection`: its condition and its limit tell the scan of the ranges which rows to return. The
-// ranges may also contain rows that do not match the condition, so `selection` keeps the condition.
-// If there is a condition and `choice.count` is set, the limit becomes this number. If
-// `choice.sample` is set, all rows of the ranges match, so the function removes the condition.
+// The ranges that contain the chosen rows. The condition and the limit of `selection` tell the scan
+// of the ranges which of their rows to return: the function sets the limit if there is a condition
+// and `choice.count`, and removes the condition with `choice.sample`, because all rows of the
+// ranges match.
 //
 // Reads data blocks only if there is a condition together with --tail or --sample. Each row has the
-// same probability to be in a sample, and no row is in a sample twice. The same seed and the same
-// rows give the same sample. The function needs about 50 bytes of memory for each row of a sample.
-// kInvalidArgument: the first row is beyond the end, or a key is wrong. kFailedPrecondition: a part
-// has no value index, so it has no ranges of keys.
+// same probability to be in a sample; the same seed and the same rows give the same sample. A row
+// of a sample takes about 50 bytes of memory. kInvalidArgument: the first row is beyond the end, or
+// a key is wrong. kFailedPrecondition: a part has no value index, so it has no ranges of keys.
 absl::StatusOr<RowRanges> ChooseRows(const Input& input, const CommonOptions& common,
                                      const RangeChoice& choice, RowSelection& selection);
 
@@ -76,11 +103,11 @@ class RangeScan {
   absl::StatusOr<BatchRows> Next();
 
  private:
-  // Begins the scan of the next ranges that one scan can read. Returns false if there are no more.
+  // Begins the scan of the next ranges that one scan can read; false if there are no more.
   absl::StatusOr<bool> OpenNext();
   // True if, in each column, the rows `first` and `next` are in the same data block.
   absl::StatusOr<bool> InSameBlocks(uint64_t first, uint64_t next);
-  // Returns the next rows of batch_, from row_ on, that are in one range.
+  // The next rows of batch_, from row_ on, that are in one range.
   BatchRows TakeRows();
 
   const Input& input_;

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/record_visitor.h"
 #include "cfile/records.h"
-#include "cfile/status.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/line_text.h"
 #include "tools/dump/totals.h"
@@ -261,9 +259,7 @@ absl::StatusOr<RowPlan> PlanRecords(const Input& input, const CommonOptions& com
   RowPlan plan;
   CFILE_ASSIGN_OR_RETURN(plan.ranges, ChooseRows(input, common, range, selection));
   plan.one_thread = selection.options.limit != UINT64_MAX;
-  for (const size_t leaf : leaves) {
-    selection.columns.push_back(input.table->schema().columns[leaf]);
-  }
+  for (const size_t leaf : leaves) selection.columns.push_back(input.table->schema().columns[leaf]);
   plan.columns = ColumnsToRead(selection);
   selection.columns.clear();
   plan.open = [&input, json, selection = std::move(selection), columns = choice.columns,

@@ -15,9 +15,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/io.h"
+#include "cfile/parquet_options.h"
 #include "cfile/status.h"
+#include "tools/dump/dump.h"
 #include "tools/dump/row_ranges.h"
-#include "tools/dump/row_selection.h"
 #include "tools/progress.h"
 
 namespace cfile::tools {
@@ -62,7 +63,6 @@ class ScannedRows : public RowText {
   uint64_t ordinal() const final { return ordinal_; }
 
  protected:
-  // Reads the next rows; false at the end.
   absl::StatusOr<bool> Read() {
     CFILE_ASSIGN_OR_RETURN(rows_, scan_.Next());
     if (rows_.batch == nullptr) return false;
@@ -134,8 +134,8 @@ class LostRows {
  public:
   // `count`: how many of the rows are chosen.
   void Add(const OrdinalRange& rows, uint64_t count, std::string reason);
-  // Warns about the rows, once for rows that follow each other for one reason. Returns the number
-  // of chosen rows.
+  // Warns about the rows, once for rows that follow each other for one reason. Returns how many are
+  // chosen.
   uint64_t Report();
 
  private:
@@ -148,14 +148,33 @@ class LostRows {
   uint64_t count_ = 0;
 };
 
-// Returns `plan` with another `open`, which goes on behind the blocks with damaged values, and
-// behind the parts that lack a file. `lost` gets the rows that are left out.
+// `plan` with another `open`, which goes on behind blocks with damaged values and behind parts that
+// lack a file. `lost` gets the rows that are left out.
 RowPlan SkippingDamage(const Input& input, RowPlan plan, LostRows& lost);
 
-// Writes the text of the rows to `sink`, in order. Several threads make the text, each with memory
-// for up to 16 MiB. The text of the rows before an error is written before the error is returned.
+// Writes the text of the rows to `sink`, in order, also that before an error. Several threads make
+// the text, each with memory for up to 16 MiB.
 absl::Status WriteRows(const RowPlan& plan, size_t num_threads, Sink& sink, Progress& progress);
 
 absl::Status AppendText(std::string_view text, Sink& sink);
+
+// The rows for a file of Parquet.
+struct ParquetRows {
+  RowChoice choice;
+  RangeChoice range;
+  bool all = false;          // `choice` and `range` choose all rows
+  LostRows* lost = nullptr;  // not null: damaged rows are left out
+};
+
+// Writes the rows as Parquet, and finishes the sink. Some of the rows are first copied to a table
+// in TMPDIR or /tmp. Returns what --report prints. Only in builds with CFILE_WITH_PARQUET.
+absl::StatusOr<std::string> WriteParquet(const Input& input, const ParquetRows& rows,
+                                         const CommonOptions& common, ParquetExportOptions parquet,
+                                         std::unique_ptr<Sink> sink, Progress& progress);
+
+// If `place` ends in .gz or .zst, returns a sink that compresses what it gets, and writes it to
+// `sink`; otherwise `sink` itself. kUnimplemented: this build lacks the codec.
+absl::StatusOr<std::unique_ptr<Sink>> CompressedSink(const std::string& place,
+                                                     std::unique_ptr<Sink> sink);
 
 }  // namespace cfile::tools

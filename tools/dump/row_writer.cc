@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <utility>
-#include <vector>
 
-#include "cfile/status.h"
 #include "tools/pieces.h"
 
 namespace cfile::tools {

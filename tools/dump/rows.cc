@@ -1,5 +1,5 @@
 // cfile-dump rows: rows of a file or a table, in any format, to standard output or to a file.
-#include "tools/dump/rows.h"
+#include "tools/dump/commands.h"
 
 #include <unistd.h>
 
@@ -18,10 +18,8 @@
 #include "absl/strings/str_join.h"
 #include "cfile/filter.h"
 #include "cfile/status.h"
-#include "tools/dump/commands.h"
 #include "tools/dump/explain_reads.h"
 #include "tools/dump/row_text.h"
-#include "tools/dump/summary.h"
 #include "tools/location.h"
 #include "tools/text_table.h"
 
@@ -385,7 +383,6 @@ void AddRowsCommand(Command& app, CommonOptions& common, Action& action) {
                       .options = {"--format", "csv"},
                       .places = {"--output"},
                       .renamed = {{"--to", "--format"}}}};
-  AddIgnoreChecksumsOption(command, common);
   auto options = std::make_shared<RowsOptions>();
   AddRangeOptions(command, options->range);
   Option& columns = AddRowChoiceOptions(command, options->choice);

@@ -3,17 +3,51 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "tools/document.h"
+#include "tools/dump/column_text.h"
 #include "tools/location.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
 namespace {
+
+template <typename T>
+Outcome PrintValues(const Reader& reader, const CommonOptions& common, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto values, ReadDictionary<T>(reader));
+  Document document(common.json, common.path);
+  if (!reader.info().dictionary) document.Append("no dictionary\n");
+  std::vector<Heading> headings;
+  // On a terminal, values are shortened to the rest of the line.
+  if (!values.empty()) {
+    headings = {{"code", kNumberColumn, 9}, {"value", {.shorten = 1}, OutputWidth().value_or(0)}};
+  }
+  List list(document, "dictionary", headings, output);
+  uint64_t code = 0;
+  for (const auto& value : values) {
+    Record record(common.json);
+    record.Add("code", code++);
+    std::string text;
+    if (!common.json) AppendValue<T>(reader.type(), value, Form::kText, text);
+    record.Add("value", JsonValue<T>(reader.type(), value), text);
+    list.Add(record);
+    if (!output.Drain()) break;
+  }
+  list.Finish(absl::OkStatus());
+  return kFine;
+}
+
+Outcome PrintDictionary(const CommonOptions& common, Output& output) {
+  CFILE_ASSIGN_OR_RETURN(const auto reader, OpenFileAt(common.path, OptionsOf(common)));
+  return VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) {
+    return PrintValues<T>(reader, common, output);
+  });
+}
 
 constexpr size_t kStatisticBytes = 28;
 constexpr size_t kStatisticCells = kStatisticBytes + 3;  // with "..."
@@ -47,7 +81,7 @@ Outcome PrintStatistics(const std::optional<std::string>& probe, const CommonOpt
   if (read == nullptr && reader.info().statistics) {
     return absl::OutOfRangeError(
         absl::StrCat(common.path, ": the statistics of ", reader.info().statistics->size,
-                     " bytes are above the limit of ", common.max_bloom_filter_bytes,
+                     " bytes are above the limit of ", common.limits.max_bloom_filter_bytes,
                      ": raise max_bloom_filter_bytes"));
   }
   Document document(common.json, common.path);
@@ -107,7 +141,6 @@ void AddStatsCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump stats --probe N14228 flights --column tailnum\n"
       "  cfile-dump stats --dictionary flights --column carrier");
   command.aliases = {{.word = "dictionary", .options = {"--dictionary"}}};
-  AddIgnoreChecksumsOption(command, common);
   AddColumnOptions(command, common, kOneColumn, kAllParts);
   const auto probe = std::make_shared<std::optional<std::string>>();
   const auto dictionary = std::make_shared<bool>(false);

@@ -1,60 +1,286 @@
 // cfile-dump without a subcommand: the summary of a file or a table.
-#include "tools/dump/summary.h"
+#include "tools/dump/commands.h"
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
+#include <optional>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "cfile/records.h"
 #include "cfile/status.h"
-#include "tools/dump/commands.h"
-#include "tools/dump/file_facts.h"
+#include "tools/document.h"
 #include "tools/dump/totals.h"
 #include "tools/location.h"
+#include "tools/progress.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
-
-SummaryProgress::SummaryProgress() { progress_.Begin("opening", 0); }
-
-ReadObserver SummaryProgress::observer() {
-  return [this](const std::string&, const ObservedRead& read) {
-    if (ended_) return;
-    read_bytes_ += read.size_bytes;
-    // No signal is caught, so there is no error.
-    progress_.Update(done_bytes_ + std::min(read_bytes_ / passes_, file_bytes_), 0).IgnoreError();
-  };
-}
-
-void SummaryProgress::Begin(uint64_t total_bytes) {
-  done_bytes_ = file_bytes_ = 0;
-  ended_ = false;
-  progress_.Begin("reading", total_bytes);
-}
-
-void SummaryProgress::BeginFile(const Reader& reader) {
-  done_bytes_ += file_bytes_;
-  file_bytes_ = reader.info().file_size_bytes;
-  passes_ = BlockTotals::ReadsTwice(reader) ? 2 : 1;
-  read_bytes_ = 0;
-}
-
-void SummaryProgress::End() {
-  progress_.End();
-  ended_ = true;
-}
-
-absl::StatusOr<std::string> SchemaText(const Input& input, const std::string& path) {
-  if (!input.table) {
-    return absl::InvalidArgumentError(absl::StrCat(path, " is a single column of type ",
-                                                   input.file->type().ToString(),
-                                                   ": only tables have a schema"));
-  }
-  CFILE_ASSIGN_OR_RETURN(const RecordReader reader, RecordReader::Open(*input.table));
-  return TerminalSafeLines(reader.schema().ToString());
-}
-
 namespace {
+
+// A progress line: how much was read of files that are opened with `observer`, one after another.
+class SummaryProgress {
+ public:
+  SummaryProgress() { progress_.Begin("opening", 0); }
+
+  ReadObserver observer() {
+    return [this](const std::string&, const ObservedRead& read) {
+      if (ended_) return;
+      read_bytes_ += read.size_bytes;
+      // No signal is caught, so there is no error.
+      progress_.Update(done_bytes_ + std::min(read_bytes_ / passes_, file_bytes_), 0).IgnoreError();
+    };
+  }
+
+  // `total_bytes`: the size of all files.
+  void Begin(uint64_t total_bytes) {
+    done_bytes_ = file_bytes_ = 0;
+    ended_ = false;
+    progress_.Begin("reading", total_bytes);
+  }
+
+  // From now on, BlockTotals::Add reads this file.
+  void BeginFile(const Reader& reader) {
+    done_bytes_ += file_bytes_;
+    file_bytes_ = reader.info().file_size_bytes;
+    passes_ = BlockTotals::ReadsTwice(reader) ? 2 : 1;
+    read_bytes_ = 0;
+  }
+
+  // Removes the line, until Begin is called.
+  void End() {
+    progress_.End();
+    ended_ = true;
+  }
+
+ private:
+  Progress progress_;
+  uint64_t done_bytes_ = 0;  // the size of the files before the current one
+  uint64_t file_bytes_ = 0;  // the size of the current file
+  uint64_t passes_ = 1;      // how often the current file is read
+  uint64_t read_bytes_ = 0;  // the bytes of the current file that were read, in all passes
+  bool ended_ = false;
+};
+
+// Totals of one column over all parts.
+struct ColumnTotals {
+  BlockTotals blocks;
+  ColumnBounds bounds;
+  bool indexed = false;  // each part has an index by value: the column is a key
+  uint64_t file_bytes = 0;
+  bool lacks_files = false;               // a file could not be opened
+  std::vector<std::string> compressions;  // codecs that blocks use, each once
+
+  // False: some blocks could not be read.
+  bool complete() const { return blocks.status.ok(); }
+};
+
+ColumnTotals Measure(const TableReader& table, size_t column, SummaryProgress& progress) {
+  ColumnTotals totals;
+  for (size_t part = 0; part < table.num_parts(); ++part) {
+    const auto reader = table.OpenColumn(part, column);
+    if (!reader.ok()) {
+      totals.blocks.status.Update(reader.status());
+      totals.lacks_files = true;
+      continue;
+    }
+    const uint64_t compressed_before = totals.blocks.compressed_blocks();
+    progress.BeginFile(*reader);
+    totals.blocks.Add(*reader);
+    totals.bounds.Add(*reader);
+    totals.indexed = reader->info().value_index_root && (part == 0 || totals.indexed);
+    totals.file_bytes += reader->info().file_size_bytes;
+    if (totals.blocks.compressed_blocks() > compressed_before) {
+      AddName(CompressionName(reader->info().compression), totals.compressions);
+    }
+  }
+  if (totals.compressions.empty() && totals.blocks.blocks > 0) {
+    totals.compressions.push_back(CompressionName(Compression::kNone));
+  }
+  return totals;
+}
+
+Json Quotient(uint64_t part, uint64_t whole) {
+  return whole == 0 ? Json() : Json(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string NamesText(const std::vector<std::string>& names) {
+  return names.empty() ? "-" : absl::StrJoin(names, ",");
+}
+
+// "zstd", or "zstd 3/4" if only 3 of 4 blocks are compressed.
+std::string CodecsText(const ColumnTotals& totals) {
+  const uint64_t compressed = totals.blocks.compressed_blocks();
+  std::string text = NamesText(totals.compressions);
+  if (totals.complete() && compressed > 0 && compressed < totals.blocks.blocks) {
+    absl::StrAppend(&text, " ", compressed, "/", totals.blocks.blocks);
+  }
+  return text;
+}
+
+// Adds the key columns. After the name of a nullable column, the text says where its nulls sort.
+void AddKeys(const Schema& schema, const std::string& only_key, Document& document) {
+  std::vector<std::string> texts;
+  Json json = Json::array();
+  const auto add = [&](const std::string& name) {
+    texts.push_back(Printable(name));
+    json.push_back({{"name", JsonBytes(name)}});
+  };
+  if (schema.key_index()) {
+    const std::vector<KeyColumn> keys = schema.key_types();
+    for (size_t i = 0; i < keys.size(); ++i) {
+      add(schema.columns[schema.key_columns[i]].name);
+      if (!keys[i].nullable) continue;
+      const std::string place = keys[i].nulls_last ? "last" : "first";
+      json.back()["nulls"] = place;
+      absl::StrAppend(&texts.back(), " (nulls ", place, ")");
+    }
+  } else if (!only_key.empty()) {
+    add(only_key);
+  }
+  if (!texts.empty()) document.Add("keys", json, absl::StrJoin(texts, ", "));
+}
+
+struct Whole {
+  uint64_t bytes = 0;
+  bool lacks_files = false;
+};
+
+std::string PercentText(uint64_t bytes, const Whole& whole) {
+  return whole.lacks_files || whole.bytes == 0
+             ? "-"
+             : absl::StrFormat("%.1f %%", 100.0 * static_cast<double>(bytes) /
+                                              static_cast<double>(whole.bytes));
+}
+
+// Adds a line of the table: the cells that are not known, because some blocks could not be read,
+// are "-", and in JSON null.
+void AddColumn(const ColumnSchema& schema, const ColumnTotals& totals, const Whole& whole,
+               Record& record) {
+  const BlockTotals& blocks = totals.blocks;
+  const bool known = totals.complete();
+  const auto add = [&](const char* name, bool has, const Json& json, const std::string& text) {
+    record.Add(name, has ? json : Json(), has ? text : "-");
+  };
+  const auto integer = [&](uint64_t value) { return known ? JsonInteger(value) : Json(); };
+  record.Add("name", JsonBytes(schema.name),
+             Printable(schema.name) + (known ? "" : " (incomplete)"));
+  record.AddBytes("type", schema.type.ToString());
+  const bool has_nulls = schema.nullable || schema.has_levels();
+  record.AddJson("nullable", has_nulls);
+  record.Add("encodings", Json::array(blocks.EncodingNames()), NamesText(blocks.EncodingNames()));
+  record.Add("compressions", Json::array(totals.compressions), CodecsText(totals));
+  record.AddJson("blocks", integer(blocks.blocks));
+  record.AddJson("compressed_blocks", integer(blocks.compressed_blocks()));
+  add("size", !totals.lacks_files, JsonInteger(totals.file_bytes),
+      std::to_string(totals.file_bytes));
+  record.AddJson("stored", integer(blocks.stored_bytes));
+  record.AddJson("encoded", integer(blocks.encoded_bytes));
+  record.AddJson("decoded", integer(blocks.decoded_bytes));
+  const Json share = Quotient(totals.file_bytes, whole.lacks_files ? 0 : whole.bytes);
+  record.Add("share", known ? share : Json(), PercentText(totals.file_bytes, whole));
+  add("ratio", known, Quotient(blocks.decoded_bytes, blocks.stored_bytes),
+      absl::StrFormat("%.2f", Ratio(blocks.decoded_bytes, blocks.stored_bytes)));
+  record.Add("nulls", integer(blocks.nulls),
+             known && has_nulls ? std::to_string(blocks.nulls) : "-");
+  record.AddBounds(schema.type, totals.bounds.complete ? totals.bounds.merged : BlockStatistics(),
+                   /*max_bytes=*/28);
+  if (schema.has_levels()) {
+    record.AddJson("levels", {{"max_repetition", schema.levels.max_repetition},
+                              {"max_definition", schema.levels.max_definition}});
+  }
+  record.AddError(blocks.status);
+}
+
+Outcome SummarizeTable(const CommonOptions& common, const TableReader& table, bool by_size,
+                       SummaryProgress& progress, Output& output) {
+  std::vector<ColumnSchema> schema = table.schema().columns;
+  const std::optional<size_t> key_index = table.schema().key_index();
+  if (key_index) schema.push_back({.name = kKeyIndexName, .type = ColumnType::Binary()});
+  std::vector<ColumnTotals> all;
+  absl::Status status;
+  uint64_t blocks = 0, nulls = 0, stored = 0, decoded = 0;
+  Whole whole;
+  std::string key;  // the column that is a key alone
+  progress.Begin(BytesOf(table));
+  for (size_t column = 0; column < schema.size(); ++column) {
+    ColumnTotals& totals = all.emplace_back(Measure(table, column, progress));
+    // The bounds of compound keys are not shown: users cannot read these keys.
+    if (column == key_index) totals.bounds.complete = false;
+    status.Update(totals.blocks.status);
+    if (totals.indexed && key.empty()) key = schema[column].name;
+    blocks += totals.blocks.blocks;
+    whole.bytes += totals.file_bytes;
+    whole.lacks_files = whole.lacks_files || totals.lacks_files;
+    nulls += totals.blocks.nulls;
+    stored += totals.blocks.stored_bytes;
+    decoded += totals.blocks.decoded_bytes;
+  }
+  progress.End();
+  std::vector<size_t> order(schema.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (by_size) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return all[a].file_bytes > all[b].file_bytes; });
+  }
+
+  // How the table fits a narrow terminal: bounds are shortened first, then names and types, then
+  // lists of encodings and of codecs. The share and the ratio are left out before the bounds.
+  const TextColumn bound = {.shorten = 1, .least = 8, .drop = 3};
+  Table columns(common.json,
+                {{"column", {.shorten = 2, .least = 10, .cut = TextColumn::Cut::kMiddle}},
+                 {"type", {.shorten = 2, .least = 8, .drop = 6}},
+                 {"encoding", {.shorten = 3, .least = 12}},
+                 {"codec", {.shorten = 3, .least = 5, .drop = 5}},
+                 {"bytes", kNumberColumn},
+                 {"share", {.right = true, .drop = 1}},
+                 {"ratio", {.right = true, .drop = 2}},
+                 {"nulls", {.right = true, .drop = 4}},
+                 {"minimum", bound},
+                 {"maximum", bound}});
+  Record of_key_index(common.json);
+  for (const size_t i : order) {
+    Record& record = common.json && i == key_index ? of_key_index : columns.Add();
+    AddColumn(schema[i], all[i], whole, record);
+  }
+  const bool known = status.ok();
+  const std::string mark = known ? "" : " (incomplete)";
+  Document document(common.json, common.path, 7);
+  document.AddPath("table", common.path);
+  document.Add("rows", table.num_rows());
+  document.AddText("parts", std::to_string(table.num_parts()));
+  document.AddText("blocks", std::to_string(blocks) + mark);
+  if (common.json) {
+    Json& parts = document.json()["parts"] = Json::array();
+    for (size_t part = 0; part < table.num_parts(); ++part) {
+      CFILE_ASSIGN_OR_RETURN(const auto info, table.part(part));
+      parts.push_back({{"name", JsonBytes(info.name)},
+                       {"first_ordinal", JsonInteger(info.first_ordinal)},
+                       {"rows", JsonInteger(info.num_rows)}});
+    }
+  } else {
+    Record& total = columns.Add();
+    for (const std::string& cell : {"total" + mark, std::string(), std::string(), std::string(),
+                                    std::to_string(whole.bytes), PercentText(whole.bytes, whole),
+                                    known ? absl::StrFormat("%.2f", Ratio(decoded, stored)) : "-",
+                                    known ? std::to_string(nulls) : "-"}) {
+      total.AddText("", cell);
+    }
+  }
+  AddKeys(table.schema(), key, document);
+  document.AddJson("size", whole.lacks_files ? Json() : JsonInteger(whole.bytes));
+  document.AddJson("nulls", known ? JsonInteger(nulls) : Json());
+  document.AddJson("ratio", known ? Quotient(decoded, stored) : Json());
+  document.Append("\n");
+  document.AddTable("columns", columns);
+  if (key_index) document.AddJson("key_index", of_key_index.json());
+  document.AddError(status);
+  document.PrintTo(output);
+  return status;
+}
 
 Outcome SummarizeFile(const CommonOptions& common, const Reader& reader, SummaryProgress& progress,
                       Output& output) {
@@ -72,6 +298,16 @@ Outcome SummarizeFile(const CommonOptions& common, const Reader& reader, Summary
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> SchemaText(const Input& input, const std::string& path) {
+  if (!input.table) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is a single column of type ",
+                                                   input.file->type().ToString(),
+                                                   ": only tables have a schema"));
+  }
+  CFILE_ASSIGN_OR_RETURN(const RecordReader reader, RecordReader::Open(*input.table));
+  return TerminalSafeLines(reader.schema().ToString());
+}
 
 Outcome PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output) {
   if (options.schema) {
@@ -119,7 +355,6 @@ void AddSummaryCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump summary keys.cfile\n"
       "  cfile-dump summary --sort size flights\n"
       "  cfile-dump summary --json flights | jq -r '.columns[].name'");
-  AddIgnoreChecksumsOption(command, common);
   AddColumnOptions(command, common, kOneColumn, kAllParts);
   const auto options = std::make_shared<SummaryOptions>();
   AddSummaryOptions(command, *options);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cfile/file_info.h"
 #include "cfile/statistics.h"
+#include "tools/document.h"
 #include "tools/dump/dump.h"
 
 namespace cfile::tools {
@@ -29,10 +31,8 @@ struct BlockTotals {
   // Adds the data blocks of a file. Reads all values if these are strings without a fixed length.
   // `visit`: see VisitBlocks; nothing more is added after it has returned false.
   void Add(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit = nullptr);
-  // Adds the totals of other files.
   void Add(const BlockTotals& other);
   std::vector<std::string> EncodingNames() const;
-  // The number of compressed blocks, of all encodings.
   uint64_t compressed_blocks() const;
   // True if Add reads the data blocks of the file twice: the second time for the sizes of strings.
   static bool ReadsTwice(const Reader& reader);
@@ -42,7 +42,7 @@ struct BlockTotals {
   void AddBlock(Encoding encoding, uint64_t stored, uint64_t encoded, bool compressed);
 };
 
-// Totals of the nodes of an index. After an error, only the nodes that could be read are counted.
+// Totals of an index. After an error, only the nodes that could be read are counted.
 struct TreeTotals {
   uint64_t levels = 0;
   uint64_t nodes = 0;
@@ -58,17 +58,15 @@ struct ColumnBounds {
   BlockStatistics merged;  // the counts and bounds of all files that were added
   bool complete = true;    // false if a file has no statistics
 
-  // Adds the statistics of a file.
   void Add(const Reader& reader);
 
  private:
   bool empty_ = true;  // no file with a value other than null and NaN was added
 };
 
-// Returns the totals of `encoding` in `list`. If `list` has none, adds totals that are 0.
+// The totals of `encoding` in `list`, which gets some that are 0 if it has none.
 EncodingTotals& TotalsOf(Encoding encoding, std::vector<EncodingTotals>& list);
 
-// Adds the totals of each encoding in `added` to those in `sums`.
 void AddTo(std::vector<EncodingTotals>& sums, const std::vector<EncodingTotals>& added);
 
 // The total size of all files of a table; 0 if the size is not known.
@@ -81,5 +79,13 @@ void AddName(const std::string& name, std::vector<std::string>& names);
 double BitsPerValue(uint64_t bytes, uint64_t values);
 // `value`, which is not negative, rounded to two digits after the point, for JSON.
 double Rounded(double value);
+
+// Adds what is known about a file as a whole. Returns the first error of the blocks, the indexes
+// and the statistics; what could not be read for it is left out or marked.
+absl::Status AddFileFacts(const Reader& reader, const BlockTotals& blocks, Record& facts);
+
+// The names of feature bits that readers may ignore. The name of any other bit is `unknown` and its
+// number.
+std::vector<std::string> CompatibleFeatureNames(uint32_t features, std::string_view unknown);
 
 }  // namespace cfile::tools

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,8 +12,8 @@
 #include "cfile/records.h"
 #include "cfile/status.h"
 #include "tools/document.h"
-#include "tools/dump/dump.h"
 #include "tools/dump/totals.h"
+#include "tools/key_text.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
 
@@ -57,8 +56,8 @@ class VerifyPrinter {
     if (worst != kFine && worst != kDamaged) ++unfinished_files_;
   }
 
-  // Prints the report of VerifyRecords, which compares a table's columns with each other. Prints
-  // nothing if the report has no findings.
+  // Prints the report of VerifyRecords, which compares a table's columns with each other, if it has
+  // findings.
   void AddRecords(const std::string& path, const VerifyReport& report) {
     if (!report.ok()) worst_of_records_ = Print(path, report, 0);
   }
@@ -229,8 +228,7 @@ Outcome VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
   progress.End();
   bytes_read = 0;
   if (!input.ok()) {
-    // A path that cannot be read, or that is no CFile, is an error of the command line, not a
-    // finding.
+    // A path that cannot be read, or is no CFile, is wrong use and no finding.
     const ExitCode code = ExitCodeOf(input.status());
     if (code == kIoError || code == kUsage) return input.status();
     VerifyReport report;
@@ -276,7 +274,7 @@ Outcome VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
 }  // namespace
 
 void AddVerifyCommand(Command& app, CommonOptions& common, Action& action) {
-  Command& command = AddCommand(
+  Command& command = AddPlainCommand(
       app, common, "verify", "Read everything and say what is damaged",
       "Checks all checksums, all structures and all values, and that they agree with each\n"
       "other. In a table, checks all files, also the copies of the descriptions of the parts,\n"
@@ -291,6 +289,7 @@ void AddVerifyCommand(Command& app, CommonOptions& common, Action& action) {
       "Examples:\n"
       "  cfile-dump verify keys.cfile\n"
       "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'");
+  AddJsonOption(command, common);
   AddColumnOptions(command, common, "Only the files of this column of a table", kAllParts);
   auto quiet = std::make_shared<bool>(false);
   command.Add("--quiet", quiet.get(), "Print only the findings").excludes = {"--json"};

@@ -1,4 +1,4 @@
-#include "tools/import/arguments.h"
+#include "tools/import/import_options.h"
 
 #include <unistd.h>
 
@@ -13,7 +13,6 @@
 #include "tools/import/csv_reader.h"
 #include "tools/input/input_file.h"
 #include "tools/location.h"
-#include "tools/time_format.h"
 
 namespace cfile::tools {
 namespace {

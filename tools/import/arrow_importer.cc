@@ -2,10 +2,7 @@
 
 #include <cerrno>
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,18 +10,12 @@
 #include "cfile/arrow_ipc.h"
 #include "cfile/io.h"
 #include "cfile/status.h"
-#include "tools/import/column_options.h"
 
 namespace cfile::tools {
 namespace {
 
-// Damage of the input is an error in the input, as in CSV. kDataLoss would mean a damaged table.
-absl::Status AsInputError(const absl::Status& status) {
-  if (!absl::IsDataLoss(status)) return status;
-  return absl::InvalidArgumentError(status.message());
-}
-
-// Passes the batches of a stream on, reports progress, and keeps the error of the stream.
+// Passes on the batches of a stream, with some or all of their fields. Reports progress, and keeps the
+// error of the stream.
 class WatchedStream {
  public:
   // `rows`: of earlier streams.
@@ -34,11 +25,27 @@ class WatchedStream {
   WatchedStream& operator=(const WatchedStream&) = delete;
   ~WatchedStream() { stream_.release(&stream_); }
 
+  // Only these fields are passed on. `input`: the name of the input, for errors.
+  absl::Status Choose(const std::vector<std::string>& names, const std::string& input) {
+    ArrowSchema type;
+    if (stream_.get_schema(&stream_, &type) != 0)
+      return absl::InvalidArgumentError(stream_.get_last_error(&stream_));
+    std::vector<std::string> known;
+    for (int64_t i = 0; i < type.n_children; ++i) known.emplace_back(type.children[i]->name);
+    type.release(&type);
+    for (const std::string& name : names) {
+      const auto field = std::ranges::find(known, name);
+      if (field == known.end()) return NoSuchColumn("--columns", name, input, known);
+      fields_.push_back(field - known.begin());
+    }
+    return absl::OkStatus();
+  }
+
   // Returns a stream of the batches, to be used once. This object must outlive it.
   ArrowArrayStream Batches() {
     return {.get_schema =
                 [](ArrowArrayStream* self, ArrowSchema* out) {
-                  return Of(self).stream_.get_schema(&Of(self).stream_, out);
+                  return Of(self).Get(&ArrowArrayStream::get_schema, out);
                 },
             .get_next = [](ArrowArrayStream* self, ArrowArray* out) { return Of(self).Next(out); },
             .get_last_error = [](ArrowArrayStream* self) -> const char* {
@@ -50,18 +57,44 @@ class WatchedStream {
 
   // Returns the error of the stream, or `status` if the stream had no error.
   absl::Status ErrorOr(const absl::Status& status) const { return failed_.ok() ? status : failed_; }
+
   uint64_t rows() const { return rows_; }
 
  private:
+  // An ArrowSchema or an ArrowArray with all fields, and pointers to the chosen ones.
+  template <typename Node>
+  struct Held {
+    Node node;
+    std::vector<Node*> children;
+  };
+
   static WatchedStream& Of(ArrowArrayStream* self) {
     return *static_cast<WatchedStream*>(self->private_data);
+  }
+
+  template <typename Node>
+  int Get(int (*ArrowArrayStream::*get)(ArrowArrayStream*, Node*), Node* out) {
+    auto held = std::make_unique<Held<Node>>();
+    if (const int error = (stream_.*get)(&stream_, &held->node); error != 0) return error;
+    *out = held->node;
+    if (fields_.empty() || out->release == nullptr) return 0;  // the end of the stream
+    for (const int64_t field : fields_) held->children.push_back(out->children[field]);
+    out->n_children = static_cast<int64_t>(held->children.size());
+    out->children = held->children.data();
+    out->private_data = held.release();
+    out->release = [](Node* self) {
+      const std::unique_ptr<Held<Node>> all(static_cast<Held<Node>*>(self->private_data));
+      all->node.release(&all->node);
+      self->release = nullptr;
+    };
+    return 0;
   }
 
   int Next(ArrowArray* out) {
     out->release = nullptr;
     failed_ = progress_.Update(0, rows_);
     if (!failed_.ok()) return ECANCELED;
-    const int error = stream_.get_next(&stream_, out);
+    const int error = Get(&ArrowArrayStream::get_next, out);
     if (error == 0) {
       if (out->release != nullptr) rows_ += static_cast<uint64_t>(out->length);
       return 0;
@@ -77,81 +110,7 @@ class WatchedStream {
   Progress& progress_;
   absl::Status failed_;
   uint64_t rows_;
-};
-
-// A stream of some fields of another stream's rows.
-class ChosenFields {
- public:
-  // `input`: the name of the input, for errors. Owns `stream`, also after an error.
-  static absl::StatusOr<ArrowArrayStream> Of(ArrowArrayStream stream,
-                                             const std::vector<std::string>& names,
-                                             const std::string& input) {
-    auto chosen = std::make_unique<ChosenFields>(stream);
-    ArrowSchema type;
-    if (stream.get_schema(&stream, &type) != 0)
-      return absl::InvalidArgumentError(stream.get_last_error(&stream));
-    std::vector<std::string> known;
-    for (int64_t i = 0; i < type.n_children; ++i) known.emplace_back(type.children[i]->name);
-    type.release(&type);
-    for (const std::string& name : names) {
-      const auto field = std::ranges::find(known, name);
-      if (field == known.end()) return NoSuchColumn("--columns", name, input, known);
-      chosen->fields_.push_back(field - known.begin());
-    }
-    return ArrowArrayStream{
-        .get_schema = [](ArrowArrayStream* self,
-                         ArrowSchema* out) { return From(self).Get(&Stream::get_schema, out); },
-        .get_next = [](ArrowArrayStream* self,
-                       ArrowArray* out) { return From(self).Get(&Stream::get_next, out); },
-        .get_last_error = [](ArrowArrayStream* self) -> const char* {
-          return From(self).stream_.get_last_error(&From(self).stream_);
-        },
-        .release =
-            [](ArrowArrayStream* self) {
-              delete &From(self);
-              self->release = nullptr;
-            },
-        .private_data = chosen.release()};
-  }
-
-  explicit ChosenFields(ArrowArrayStream stream) : stream_(stream) {}
-  ChosenFields(const ChosenFields&) = delete;
-  ~ChosenFields() { stream_.release(&stream_); }
-
- private:
-  using Stream = ArrowArrayStream;
-
-  static ChosenFields& From(ArrowArrayStream* self) {
-    return *static_cast<ChosenFields*>(self->private_data);
-  }
-
-  // An ArrowSchema or an ArrowArray with all fields, and pointers to the chosen ones.
-  template <typename Node>
-  struct Held {
-    Node node;
-    std::vector<Node*> children;
-  };
-
-  template <typename Node>
-  int Get(int (*Stream::*get)(Stream*, Node*), Node* out) {
-    auto held = std::make_unique<Held<Node>>();
-    if (const int error = (stream_.*get)(&stream_, &held->node); error != 0) return error;
-    *out = held->node;
-    if (out->release == nullptr) return 0;  // the end of the stream
-    for (const int64_t field : fields_) held->children.push_back(out->children[field]);
-    out->n_children = static_cast<int64_t>(held->children.size());
-    out->children = held->children.data();
-    out->private_data = held.release();
-    out->release = [](Node* self) {
-      const std::unique_ptr<Held<Node>> all(static_cast<Held<Node>*>(self->private_data));
-      all->node.release(&all->node);
-      self->release = nullptr;
-    };
-    return 0;
-  }
-
-  ArrowArrayStream stream_;
-  std::vector<int64_t> fields_;
+  std::vector<int64_t> fields_;  // empty: all
 };
 
 class ArrowImporter final : public ColumnarImporter {
@@ -163,11 +122,15 @@ class ArrowImporter final : public ColumnarImporter {
  private:
   using Input = std::shared_ptr<const Source>;
 
-  absl::StatusOr<ArrowArrayStream> OpenStream(const Input& source) const {
-    auto stream = OpenArrowIpc(source, {.record_limits = options_.record_limits});
-    if (!stream.ok()) return AsInputError(stream.status());
-    if (options_.columns.empty()) return stream;
-    return ChosenFields::Of(*stream, options_.columns, source->name());
+  // `rows`: of earlier streams.
+  absl::StatusOr<std::unique_ptr<WatchedStream>> OpenStream(const Input& source,
+                                                            uint64_t rows) const {
+    CFILE_ASSIGN_OR_RETURN(
+        const ArrowArrayStream stream,
+        AsInputError(OpenArrowIpc(source, {.record_limits = options_.record_limits})));
+    auto watched = std::make_unique<WatchedStream>(stream, rows, progress_);
+    CFILE_RETURN_IF_ERROR(watched->Choose(options_.columns, source->name()));
+    return watched;
   }
 
   // Gives fields of the type null the type string, as columns without values have in CSV and JSON.
@@ -177,7 +140,8 @@ class ArrowImporter final : public ColumnarImporter {
   }
 
   absl::StatusOr<Schema> ReadSchema() override {
-    CFILE_ASSIGN_OR_RETURN(ArrowArrayStream stream, OpenStream(sources_[0]));
+    CFILE_ASSIGN_OR_RETURN(const auto watched, OpenStream(sources_[0], 0));
+    ArrowArrayStream stream = watched->Batches();
     ArrowSchema type;
     absl::StatusOr<Schema> schema = absl::ResourceExhaustedError("no memory");
     if (stream.get_schema(&stream, &type) == 0) {
@@ -185,7 +149,6 @@ class ArrowImporter final : public ColumnarImporter {
       schema = ImportArrowSchema(type, options_.record_limits);
       type.release(&type);
     }
-    stream.release(&stream);
     if (!schema.ok()) return InInput(*sources_[0], schema.status());
     return schema;
   }
@@ -198,23 +161,17 @@ class ArrowImporter final : public ColumnarImporter {
     return MarkedLike(status, absl::Status(status.code(), absl::StrCat(source.name(), ": ", text)));
   }
 
-  absl::StatusOr<TableWriter> NewWriter() const override {
-    return options_.append ? TableWriter::Append(options_.table, column_options_)
-                           : TableWriter::Create(options_.table, schema_, column_options_);
-  }
-
   // Appends all rows of the input.
   absl::StatusOr<ImportResult> AppendInput(absl::StatusOr<TableWriter> writer) {
     CFILE_RETURN_IF_ERROR(writer.status());
     progress_.Begin("writing", 0);
     uint64_t rows = 0, bytes = 0;
     for (const Input& source : sources_) {
-      CFILE_ASSIGN_OR_RETURN(const ArrowArrayStream stream, OpenStream(source));
-      WatchedStream watched(stream, rows, progress_);
-      ArrowArrayStream batches = watched.Batches();
-      const absl::Status status = watched.ErrorOr(AppendArrow(*writer, &batches));
+      CFILE_ASSIGN_OR_RETURN(const auto watched, OpenStream(source, rows));
+      ArrowArrayStream batches = watched->Batches();
+      const absl::Status status = watched->ErrorOr(AppendArrow(*writer, &batches));
       if (!status.ok()) return InInput(*source, status);
-      rows = watched.rows();
+      rows = watched->rows();
       bytes += source->size();
     }
     // Without this call, nobody calls Update if the input has no rows.

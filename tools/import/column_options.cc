@@ -1,8 +1,6 @@
 #include "tools/import/column_options.h"
 
-#include <algorithm>
 #include <set>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -10,11 +8,12 @@
 
 namespace cfile::tools {
 
-absl::Status CheckColumnNames(const ImportOptions& options, const Schema& schema) {
+absl::Status CheckColumnNames(const ImportOptions& options, const std::string& input,
+                              const Schema& schema) {
   absl::Status status;
   VisitColumnNames(options, [&](const char* option, const std::string& name) {
     if (schema.Find(name).has_value()) return;
-    status.Update(NoSuchColumn(option, name, options.input, schema));
+    status.Update(NoSuchColumn(option, name, input, schema));
   });
   std::set<std::string> sorted_by;
   for (const std::string& name : options.sorted_by) {
@@ -30,12 +29,21 @@ absl::Status CheckColumnNames(const ImportOptions& options, const Schema& schema
   return status;
 }
 
-absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema) {
-  CFILE_RETURN_IF_ERROR(CheckColumnNames(options, schema));
-  if (!options.sorted_by.empty()) {
-    schema.key_columns.clear();
-    schema.nulls_last.clear();
+void SetKeys(const std::vector<std::string>& sorted_by, bool nulls_last, Schema& schema) {
+  if (sorted_by.empty()) return;
+  schema.key_columns.clear();
+  schema.nulls_last.clear();
+  for (const std::string& name : sorted_by) {
+    const size_t column = *schema.Find(name);
+    const bool nullable = schema.columns[column].nullable;
+    if (sorted_by.size() == 1 && !nullable) return;
+    schema.key_columns.push_back(column);
+    if (nullable && nulls_last) schema.nulls_last.push_back(column);
   }
+}
+
+absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema) {
+  CFILE_RETURN_IF_ERROR(CheckColumnNames(options, options.input, schema));
   // The leaves of a tree are in the order of the columns.
   std::vector<RecordNode> nodes;
   if (schema.tree.has_value())
@@ -57,16 +65,15 @@ absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema)
                            RecordSchema::Create(std::move(nodes), options.record_limits));
     schema = Schema::OfRecords(tree);
   }
-  // If the rows are sorted by one column without nulls, this column gets a value index.
-  // Otherwise the table gets compound keys. One more column stores the compound keys.
-  for (const std::string& name : options.sorted_by) {
-    const size_t column = *schema.Find(name);
-    const bool nullable = schema.columns[column].nullable;
-    if (options.sorted_by.size() == 1 && !nullable) break;
-    schema.key_columns.push_back(column);
-    if (nullable && options.nulls_last) schema.nulls_last.push_back(column);
-  }
+  SetKeys(options.sorted_by, options.nulls_last, schema);
   return schema;
+}
+
+absl::StatusOr<TableReader> OpenTableOf(const ImportOptions& options) {
+  return TableReader::Open(options.table,
+                           {.max_block_size_bytes = options.max_block_size_bytes,
+                            .max_metadata_size_bytes = options.max_metadata_size_bytes,
+                            .record_limits = options.record_limits});
 }
 
 absl::StatusOr<std::vector<std::string>> OrderOfTable(const ImportOptions& options,
@@ -96,12 +103,9 @@ absl::Status CheckTypeOfTable(const ImportOptions& options, const ColumnSchema& 
 
 absl::Status TakeSchemaOfTable(const ImportOptions& options, Schema& schema,
                                std::vector<std::string>& sorted_by) {
-  CFILE_ASSIGN_OR_RETURN(
-      const TableReader table,
-      TableReader::Open(options.table, {.max_metadata_size_bytes = options.max_metadata_size_bytes,
-                                        .record_limits = options.record_limits}));
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTableOf(options));
   schema = table.schema();
-  CFILE_RETURN_IF_ERROR(CheckColumnNames(options, schema));
+  CFILE_RETURN_IF_ERROR(CheckColumnNames(options, options.input, schema));
   for (const auto& [name, type] : options.types) {
     CFILE_RETURN_IF_ERROR(CheckTypeOfTable(options, schema.columns[*schema.Find(name)], type));
   }

@@ -15,26 +15,32 @@
 
 namespace cfile::tools {
 
-// Calls visit(option, name) for each column that an option names.
 template <typename Visitor>
 void VisitColumnNames(const ImportOptions& options, Visitor visit) {
   // With `evolve`, `types` also has columns of the table, which the input may lack.
   for (const auto& [name, type] : options.types) {
-    if (!options.evolve || options.append) visit("--type", name);
+    if (!options.evolve || options.append) visit(type.option, name);
   }
   for (const std::string& name : options.not_null) visit("--not-null", name);
   VisitLayoutColumns(options, visit);
   for (const std::string& name : options.sorted_by) visit("--sorted-by", name);
 }
 
-// kInvalidArgument: the schema has no column that an option names, or --sorted-by names a column
-// twice or one with levels.
-absl::Status CheckColumnNames(const ImportOptions& options, const Schema& schema);
+// kInvalidArgument: the schema of `input` has no column that an option names, or --sorted-by names a
+// column twice or one with levels.
+absl::Status CheckColumnNames(const ImportOptions& options, const std::string& input,
+                              const Schema& schema);
+
+// Sets the key columns of a table whose rows are sorted by `sorted_by`, if there are any. A single
+// column without nulls gets a value index instead; otherwise one more column has compound keys.
+void SetKeys(const std::vector<std::string>& sorted_by, bool nulls_last, Schema& schema);
 
 // Applies --type, --not-null, --sorted-by and --nulls to the schema of a new table.
 // kInvalidArgument: an option does not fit the schema. kOutOfRange: a limit of
 // ImportOptions::record_limits is exceeded.
 absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema);
+
+absl::StatusOr<TableReader> OpenTableOf(const ImportOptions& options);
 
 // Returns the columns by which the rows of the table options.output are sorted: its key columns, or
 // the column that has a value index. Empty: the rows have no order.
@@ -46,8 +52,7 @@ absl::StatusOr<std::vector<std::string>> OrderOfTable(const ImportOptions& optio
 absl::Status CheckTypeOfTable(const ImportOptions& options, const ColumnSchema& column,
                               const TextType& given);
 
-// For --append: sets `schema` to the schema of the table options.output, and `sorted_by` to
-// OrderOfTable. Errors: those of CheckColumnNames, CheckTypeOfTable and OrderOfTable.
+// For --append: sets `schema` to that of the table options.output, and `sorted_by` to OrderOfTable.
 absl::Status TakeSchemaOfTable(const ImportOptions& options, Schema& schema,
                                std::vector<std::string>& sorted_by);
 
@@ -70,6 +75,13 @@ WriterOptions OptionsOfColumn(const ImportOptions& options, const std::string& c
 // The options of all columns of a table whose rows are sorted by `sorted_by`.
 std::vector<WriterOptions> OptionsOfColumns(const ImportOptions& options, const Schema& schema,
                                             const std::vector<std::string>& sorted_by);
+
+inline absl::StatusOr<TableWriter> NewTableWriter(const ImportOptions& options,
+                                                  const Schema& schema,
+                                                  const std::vector<WriterOptions>& columns) {
+  return options.append ? TableWriter::Append(options.table, columns)
+                        : TableWriter::Create(options.table, schema, columns);
+}
 
 // kInvalidArgument "NAME is for CSV; ..." if an option is given that only CSV has.
 // `format`: how the input is read, for example "as JSON".

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "cfile/status.h"
-#include "tools/import/column_options.h"
 
 namespace cfile::tools {
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <unordered_set>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"

@@ -23,7 +23,7 @@ namespace cfile::tools {
 // Whether the first record has the names of the columns.
 enum class Header : uint8_t { kAuto, kYes, kNo };
 
-// A column whose name in the file could not be used: it is empty, or another column has it.
+// A column whose name in the file is empty, or is that of another column.
 struct RenamedColumn {
   size_t column = 0;  // from 0
   std::string from;   // empty: the file has no name for it
@@ -63,27 +63,24 @@ class CsvInput {
   // After Open the reader is at the record after the header.
   CsvReader& reader() { return reader_; }
   const CsvReader& reader() const { return reader_; }
-  // Goes back to the first row.
   void Rewind() { reader_.SeekToRange(first_row_, reader_.size()); }
   // The offsets of the first row and of the first record (CsvReader::offset).
-  // The unit is bytes from the start of the text.
   uint64_t first_row() const { return first_row_; }
   uint64_t first_record() const { return first_record_; }
 
   // The piece that begins at `next`, which becomes its end; nullopt at the end of the text.
   std::optional<RecordPlace> NextPiece(uint64_t& next) const;
 
-  // The names of the columns, in the order of the file. No two are equal.
+  // In the order of the file. No two are equal.
   const std::vector<std::string>& columns() const { return names_->columns; }
-  // The columns whose name differs from their name in the header.
   const std::vector<RenamedColumn>& renamed() const { return names_->renamed; }
   std::optional<size_t> Find(std::string_view column) const;
 
   const std::string& name() const { return source_->name(); }
   uint64_t size_bytes() const { return source_->size(); }
 
-  // Frees the memory of the text from `begin` to `end`. The text stays valid.
-  // If the text is read again, the system loads it from the file.
+  // Frees the memory of the text from `begin` to `end`, which the system loads again if it is read
+  // again.
   void Release(uint64_t begin, uint64_t end) const;
 
   // Adds field `column` of the reader's last record, which is not null.

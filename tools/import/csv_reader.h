@@ -3,11 +3,10 @@
 //   CsvReader reader("flights.csv", text, ',');
 //   for (auto more = reader.Next(); more.ok() && *more; more = reader.Next()) Use(reader.fields());
 //
-// CsvDialect says how the text may differ from RFC 4180.
-// A record ends with LF or CRLF; the last one may end with the text. A quoted field may contain
-// delimiters, line ends and quotes; each quote inside is written twice. A UTF-8 byte order mark at
-// the start is skipped. Blank lines are skipped before the first record; after it they are skipped
-// unless records have a single field.
+// CsvDialect says how the text may differ from RFC 4180. A record ends with LF or CRLF; the last
+// one may end with the text. A quoted field may contain delimiters, line ends and quotes; each
+// quote inside is written twice. A UTF-8 byte order mark at the start is skipped. Blank lines are
+// skipped before the first record; after it they are skipped unless records have a single field.
 #pragma once
 
 #include <array>
@@ -22,15 +21,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tools/input/joined_files.h"
+#include "tools/input/input_file.h"
 
 namespace cfile::tools {
 
 struct CsvDialect {
   char delimiter = ',';
   char quote = '"';  // 0: no character is a quote
-  // The character after this one stands for itself, and a field of this character and N is empty
-  // and so a null. 0: there is no such character.
+  // The character after this one stands for itself, and a field of this character and N is a null.
+  // 0: there is none.
   char escape = 0;
   char comment = 0;         // lines that begin with this character are skipped; 0: none
   uint64_t skip_lines = 0;  // lines before the first record
@@ -97,15 +96,14 @@ class CsvReader {
   // ascend; null: they read all records. Precondition: a record begins at the begin of each place,
   // and after its end.
   void SkipRecords(std::shared_ptr<const std::vector<RecordPlace>> places);
-  // The end of the record that contains the byte `begin` + `min_bytes`, or the end of the text.
-  // Usually counts quotes, which is many times faster than Next, and is correct if Next finds no
-  // error.
+  // The end of the record that contains the byte `begin` + `min_bytes`, or of the text. Usually
+  // counts quotes, which is many times faster than Next, and is correct if Next finds no error.
   // Precondition: a record begins at `begin`.
   uint64_t RecordEnd(uint64_t begin, uint64_t min_bytes) const;
   // An upper bound on the number of records from `begin` to `end`; a tight one in most texts.
   size_t MaxRecords(uint64_t begin, uint64_t end) const;
-  // The value of the field that begins at `offset`, valid until the next call of Next. The position
-  // of the reader is undefined afterwards. Precondition: Next has returned this field.
+  // The value of the field that begins at `offset`, which Next has returned, valid until the next
+  // call of Next. Afterwards the position of the reader is undefined.
   std::string_view FieldText(uint64_t offset);
   // Bytes of the text; the value of offset() at the end.
   uint64_t size() const { return text_.size(); }
@@ -132,19 +130,14 @@ class CsvReader {
  private:
   // The index of the first of *skipped_ that begins at `begin` or later.
   size_t FirstSkipped(uint64_t begin) const;
-  // Moves next_skipped_ to the first place that begins at `begin` or later.
   void FindNextSkipped(uint64_t begin);
   uint64_t Offset(const char* place) const { return static_cast<uint64_t>(place - text_.data()); }
-  // After the line end that follows `at`.
   const char* LineEnd(const char* at) const;
-  // Sets error_.
   absl::Status ErrorAt(const char* place, std::string_view message);
   absl::Status ReadRecord();
   absl::Status ReadQuoted(CsvField& field);
   absl::Status ReadEscaped(CsvField& field, const char*& at);
-  // The empty string for the value of the record's last field.
   std::string& Unescaped();
-  // Gives the record the right number of fields, if the dialect allows this.
   void Pad();
 
   const std::string name_;
@@ -168,5 +161,20 @@ class CsvReader {
   std::deque<std::string>
       unescaped_;  // values of fields with quotes inside, by the field's number in the record
 };
+
+struct Delimiter {
+  char character = ',';
+  std::string reason;  // why, for the summary: "all of the first 3 lines have 2 fields"
+};
+
+// comma, tab, semicolon, pipe; otherwise the character itself.
+std::string DelimiterName(char delimiter);
+
+// Finds the delimiter of `text`, the beginning of the file `path`, whose other characters are those
+// of `dialect`: of comma, tab, semicolon and pipe the one with which the most of the first records
+// (at most 100, in the first MiB) have as many fields as the first record, at least two. If several
+// are equal, the first of them, and the tab first if the name of the file ends in .tsv or .tab. If
+// there is none for more than half of the records, the comma.
+Delimiter FindDelimiter(std::string_view text, std::string_view path, CsvDialect dialect);
 
 }  // namespace cfile::tools

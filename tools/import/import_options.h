@@ -1,4 +1,4 @@
-// The options of cfile-import.
+// The options of cfile-import, and its command line.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 
 #include "cfile/options.h"
 #include "cfile/storage.h"
-#include "cfile/types.h"
+#include "tools/command_line.h"
 #include "tools/import/csv_input.h"
 #include "tools/layout_options.h"
+#include "tools/output.h"
 #include "tools/time_format.h"
 
 namespace cfile::tools {
@@ -29,7 +30,7 @@ struct ImportOptions : LayoutOptions {
   std::string charset = "auto";           // of the input (InputFileOptions)
   uint64_t max_input_bytes = UINT64_MAX;  // InputFileOptions::max_bytes
   CsvDialect dialect;                     // without the delimiter
-  std::optional<char> delimiter;          // nullopt: it is found (delimiter.h)
+  std::optional<char> delimiter;          // nullopt: it is found (csv_reader.h)
   Header header = Header::kAuto;
   std::vector<std::string> names;         // of the columns; empty: the header has them
   uint64_t skip_bad_rows = 0;             // the most bad rows (type_pass.h) that are skipped
@@ -58,5 +59,21 @@ struct ImportOptions : LayoutOptions {
     return version == FormatVersion::kV1 ? OldestReader::kKudu : oldest_reader;
   }
 };
+
+inline constexpr std::string_view kImportTool = "cfile-import";
+
+struct Arguments {
+  ImportOptions import;
+  bool progress = false;
+  bool summary = true;
+  bool json = false;
+  bool report = false;  // the summary counts the pages of Parquet
+  bool why = false;     // the summary says why columns have their encodings
+  bool quiet = false;   // no warnings
+};
+
+// Parses the command line. nullopt: there is nothing to import, because of --help, --version or an
+// error. The text or the error has then been printed, and `exit_code` is set.
+std::optional<Arguments> ParseArguments(int argc, char** argv, Output& output, ExitCode& exit_code);
 
 }  // namespace cfile::tools

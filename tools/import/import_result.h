@@ -7,8 +7,10 @@
 
 #include "cfile/file_info.h"
 #include "cfile/schema.h"
+#include "tools/document.h"
 #include "tools/import/csv_input.h"
-#include "tools/import/delimiter.h"
+#include "tools/import/csv_reader.h"
+#include "tools/import/import_options.h"
 #include "tools/records/type_inference.h"
 
 namespace cfile::tools {
@@ -19,8 +21,8 @@ struct ImportedColumn {
   TypeReason reason;  // of CSV and JSON: why the column has its type
 };
 
-// Returns the columns of a table. In the summary, nulls are entries without a value, which every
-// column with levels may have. `totals_of` returns the totals of a column.
+// The columns of a table. In the summary, nulls are entries without a value, which every column
+// with levels may have.
 template <typename TotalsOf>
 std::vector<ImportedColumn> ColumnsOf(const Schema& schema, TotalsOf totals_of) {
   std::vector<ImportedColumn> columns;
@@ -72,5 +74,12 @@ struct ImportResult {
     return bytes;
   }
 };
+
+// Text has some lines about the import, then a table with a line per column: its type, its nulls
+// and its values in the first new rows, which are read from the table. `report`: also counts the
+// pages of Parquet. `why`: the lines of the columns have encodings, sizes and reasons instead of
+// values. JSON has all but the values.
+Document Summary(const ImportOptions& options, const ImportResult& result, bool json, bool report,
+                 bool why);
 
 }  // namespace cfile::tools

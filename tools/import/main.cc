@@ -10,22 +10,115 @@
 #include <filesystem>
 #include <string>
 
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
 #include "cfile/status.h"
+#ifdef CFILE_WITH_ARROW_IPC
+#include "cfile/arrow_ipc.h"
+#endif
+#include "cfile/table.h"
+#include "cfile/table_columns.h"
 #include "tools/command_line.h"
-#include "tools/import/appending.h"
-#include "tools/import/arguments.h"
+#include "tools/file_format.h"
+#include "tools/import/column_options.h"
 #include "tools/import/columnar_importer.h"
+#include "tools/import/import_options.h"
+#include "tools/import/import_result.h"
 #include "tools/import/importer.h"
-#include "tools/import/input_format.h"
 #include "tools/import/records_importer.h"
-#include "tools/import/summary.h"
 #include "tools/input/input_file.h"
-#include "tools/input/joined_files.h"
 #include "tools/location.h"
 #include "tools/progress.h"
+#include "tools/temporary_folder.h"
 
 namespace cfile::tools {
 namespace {
+
+bool IsNumber(const ColumnType& type) {
+  return type == ColumnType{.data_type = type.data_type} &&
+         (type.data_type <= DataType::kInt64 || type == ColumnType::Float() ||
+          type == ColumnType::Double());
+}
+
+using ImportFunction = absl::FunctionRef<absl::StatusOr<ImportResult>(const ImportOptions&)>;
+
+absl::StatusOr<ImportResult> Evolve(const ImportOptions& options, bool is_text,
+                                    ImportFunction import) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTableOf(options));
+  const Schema& schema = table.schema();
+  CFILE_ASSIGN_OR_RETURN(const TemporaryFolder folder,
+                         TemporaryFolder::Create(options.temporary_directory));
+  ImportOptions rows = options;
+  rows.append = false;
+  rows.output = folder.Path("rows");
+  rows.table = TableLocation(rows.output);
+  rows.temporary_directory = rows.output;
+  CFILE_ASSIGN_OR_RETURN(rows.sorted_by, OrderOfTable(options, table));
+  rows.nulls_last = schema.key_columns.empty() || !schema.nulls_last.empty();
+  for (const ColumnSchema& column : schema.columns) {
+    if (is_text && !IsNumber(column.type))
+      rows.types.try_emplace(column.name, TextType{.type = column.type});
+  }
+  CFILE_ASSIGN_OR_RETURN(ImportResult result, import(rows));
+  CFILE_ASSIGN_OR_RETURN(const TableReader imported, OpenTableOf(rows));
+  CFILE_ASSIGN_OR_RETURN(result.warnings,
+                         AppendTable(options.table, imported, [&](const ColumnSchema& column) {
+                           return OptionsOfColumn(options, column.name, /*value_index=*/false);
+                         }));
+  return result;
+}
+
+// Calls import(options). With --evolve, if the rows do not fit the columns of the table: imports
+// the input into a temporary table, and appends this one with AppendTable (cfile/table_columns.h).
+// `is_text`: values of the input have no types. So they get the types of the table, except
+// integers, float and double, which may need a wider type.
+// Without --evolve, the error says if this option helps.
+absl::StatusOr<ImportResult> AppendInput(const ImportOptions& options, bool is_text,
+                                         ImportFunction import) {
+  // A plain append would skip rows that do not fit.
+  if (options.evolve && options.skip_bad_rows > 0) return Evolve(options, is_text, import);
+  absl::StatusOr<ImportResult> result = import(options);
+  if (!absl::IsInvalidArgument(result.status())) return result;
+  if (options.evolve) return Evolve(options, is_text, import);
+  if (!IsUnfitRows(result.status())) return result;
+  return absl::InvalidArgumentError(
+      absl::StrCat(result.status().message(),
+                   "; --evolve changes the columns of the table so that the rows fit"));
+}
+
+enum class InputFormat : uint8_t { kCsv, kJson, kArrowIpc, kParquet };
+
+// Enough for the blanks before the first key of pretty-printed JSON.
+constexpr uint64_t kHeadBytes = 4096;
+
+// True if a file with this name is JSON, perhaps with .gz or .zst at its end.
+bool HasJsonName(std::string_view path) { return HasJsonExtension(WithoutPackingSuffix(path)); }
+
+// `source`: the input, decompressed. Arrow IPC and Parquet are recognised by their content. JSON
+// has one of the names .jsonl, .ndjson and .json, or begins like a record or an array of records: {
+// or [{ and then a " (with --schema also {, [ or nothing). All other input is CSV.
+// kInvalidArgument: the input is a Feather file of version 1. Other errors are those of reading.
+absl::StatusOr<InputFormat> FindInputFormat(const ImportOptions& options, const Source& source) {
+  CFILE_ASSIGN_OR_RETURN(const std::string head,
+                         ReadBytes(source, 0, std::min(kHeadBytes, source.size())));
+  const uint64_t tail_size = std::min<uint64_t>(4, source.size());
+  CFILE_ASSIGN_OR_RETURN(const std::string tail,
+                         ReadBytes(source, source.size() - tail_size, tail_size));
+  if (IsParquet(head, tail)) return InputFormat::kParquet;
+#ifdef CFILE_WITH_ARROW_IPC
+  CFILE_ASSIGN_OR_RETURN(const ArrowIpcFormat format, RecognizeArrowIpc(source));
+  const bool is_arrow = format != ArrowIpcFormat::kNone;
+#else
+  const bool is_arrow = head.starts_with("ARROW1") || head.starts_with("\xff\xff\xff\xff");
+#endif
+  if (is_arrow) return InputFormat::kArrowIpc;
+  // With a schema, brackets are enough.
+  const size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  const bool brackets = first == std::string::npos || head[first] == '{' || head[first] == '[';
+  const bool is_json = HasJsonName(options.input) || BeginsLikeJson(head) ||
+                       (!options.schema_path.empty() && brackets);
+  return is_json ? InputFormat::kJson : InputFormat::kCsv;
+}
 
 bool IsText(InputFormat format) {
   return format == InputFormat::kCsv || format == InputFormat::kJson;
@@ -45,7 +138,8 @@ absl::Status TakeTypes(ImportOptions& options) {
     if (!options.columns.empty() &&
         std::ranges::find(options.columns, node.name) == options.columns.end())
       continue;
-    const TextType type{.type = node.type, .decimal_comma = options.dialect.decimal_comma};
+    const TextType type{
+        .type = node.type, .decimal_comma = options.dialect.decimal_comma, .option = "--schema"};
     options.types.try_emplace(node.name, type);
     if (node.repetition == Repetition::kRequired) options.not_null.insert(node.name);
   }
@@ -55,6 +149,10 @@ absl::Status TakeTypes(ImportOptions& options) {
 absl::StatusOr<ImportResult> ImportWith(InputFormat format, ImportOptions options,
                                         const InputFile& file, const TextParts& parts,
                                         Progress& progress) {
+  [[maybe_unused]] const auto lacks = [&](const char* name) {
+    return absl::UnimplementedError(
+        StrCat(options.input, ": this is ", name, ", which was not built into this program"));
+  };
   switch (format) {
     case InputFormat::kCsv:
       CFILE_RETURN_IF_ERROR(TakeTypes(options));
@@ -65,16 +163,15 @@ absl::StatusOr<ImportResult> ImportWith(InputFormat format, ImportOptions option
 #ifdef CFILE_WITH_PARQUET
       return ImportParquetFiles(options, file, progress);
 #else
-      return absl::InternalError("FindInputFormat refuses Parquet");
+      return lacks("Parquet");
 #endif
-    case InputFormat::kArrowIpc:
-      break;
-  }
+    default:
 #ifdef CFILE_WITH_ARROW_IPC
-  return ImportArrowIpc(options, file, progress);
+      return ImportArrowIpc(options, file, progress);
 #else
-  return absl::InternalError("FindInputFormat refuses Arrow IPC");
+      return lacks("Arrow IPC");
 #endif
+  }
 }
 
 absl::StatusOr<ImportResult> ImportAs(InputFormat format, const ImportOptions& options,

@@ -1,24 +1,13 @@
 #include "tools/import/columnar_importer.h"
 
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "cfile/parquet.h"
 #include "cfile/status.h"
-#include "tools/import/column_options.h"
 
 namespace cfile::tools {
 namespace {
-
-// Damage of the input is an error in the input, as in CSV. kDataLoss would mean a damaged table.
-template <typename T>
-absl::StatusOr<T> AsInputError(absl::StatusOr<T> result) {
-  if (!absl::IsDataLoss(result.status())) return result;
-  return absl::InvalidArgumentError(result.status().message());
-}
 
 class ParquetImporter final : public ColumnarImporter {
  public:

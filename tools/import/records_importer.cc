@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -13,13 +10,14 @@
 #include "cfile/io.h"
 #include "cfile/records.h"
 #include "cfile/status.h"
+#include "tools/file_format.h"
 #include "tools/import/column_options.h"
 #include "tools/import/table_sorter.h"
-#include "tools/input/text_format.h"
+#include "tools/import/type_pass.h"
+#include "tools/input/input_file.h"
 #include "tools/records/json_inference.h"
 #include "tools/records/json_lines.h"
 #include "tools/records/json_parser.h"
-#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
@@ -152,10 +150,7 @@ absl::StatusOr<ImportResult> ImportWith(const Schema& schema,
                                : RecordWriter::Create(options.table, tree, column_options));
     return WriteRecords(lines, parsing, options, std::move(writer), progress);
   }
-  CFILE_ASSIGN_OR_RETURN(TableWriter writer,
-                         options.append
-                             ? TableWriter::Append(options.table, column_options)
-                             : TableWriter::Create(options.table, schema, column_options));
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewTableWriter(options, schema, column_options));
   CFILE_ASSIGN_OR_RETURN(
       const UnsortedTable unsorted,
       UnsortedTable::Create(options.temporary_directory, schema, column_options));
@@ -235,8 +230,7 @@ absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLim
   if (source->size() > kMaxSchemaBytes) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": too long to be a schema"));
   }
-  std::string text(source->size(), '\0');
-  CFILE_RETURN_IF_ERROR(source->ReadAt(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}));
+  CFILE_ASSIGN_OR_RETURN(const std::string text, ReadBytes(*source, 0, source->size()));
   auto schema = RecordSchema::Parse(text, limits);
   if (schema.ok()) return schema;
   return absl::InvalidArgumentError(absl::StrCat(path, ":", schema.status().message()));

@@ -13,16 +13,11 @@ namespace cfile::tools {
 // Reads a schema in the notation of cfile/record_schema.h. kInvalidArgument: there is none in it.
 absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLimits& limits);
 
-// Imports `file` into the table options.output. If the schema is given, or if records are
-// appended to a table, reads the input once. Otherwise finds the schema of the first 4 MiB, then
-// writes all records with it. If the schema of all records is another one, starts again: reads all
-// records to find it, then all to write. If the records must be sorted, writes them to a temporary
-// table first (table_sorter.h). Memory: as much as JsonLines and RecordWriter.
-//
-// kInvalidArgument: a record is not valid JSON or does not fit the schema
-// ("FILE:LINE: FIELD: ..."), the schema is not valid ("FILE:LINE:COLUMN: ..."), or options are for
-// CSV only or do not fit the file. kCancelled: Progress::Cancel was called. Other errors are those
-// of reading and writing. An error leaves no files behind.
+// Imports `file` into the table options.output. If the schema is given, or if records are appended
+// to a table, reads the input once. Otherwise finds the schema of the first 4 MiB, then writes all
+// records with it. If the schema of all records is another one, starts again with that one. If the
+// records must be sorted, writes them to a temporary table first (table_sorter.h). Errors: those of
+// Import (importer.h).
 absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const InputFile& file,
                                            Progress& progress);
 

@@ -1,20 +1,40 @@
 // A batch of rows of a CSV file: parsed, then appended to a table.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "cfile/table.h"
-#include "tools/import/column_batch.h"
 #include "tools/import/csv_input.h"
 #include "tools/import/row_order.h"
+#include "tools/time_format.h"
 
 namespace cfile::tools {
+
+class ColumnBatch {
+ public:
+  // `column`: the index of the column in the table.
+  static std::unique_ptr<ColumnBatch> Create(const TextType& type, size_t column);
+  virtual ~ColumnBatch() = default;
+
+  // Empties the batch and makes room for `capacity` rows.
+  virtual void Reset(size_t capacity) = 0;
+
+  // Set row `row`, which has not been set, to the value of `text`, or to null. kInvalidArgument:
+  // `text` is not a value of the type.
+  virtual absl::Status Set(size_t row, std::string_view text) = 0;
+  virtual void SetNull(size_t row) = 0;
+
+  // Appends the first `rows` rows to the column. Precondition: these rows have been set.
+  virtual absl::Status Append(size_t rows, TableWriter& writer) const = 0;
+};
 
 // A column of the file, and its index in the table.
 struct ImportColumn {
@@ -41,8 +61,8 @@ class RowBatch {
   RowBatch& operator=(const RowBatch&) = delete;
 
   // Replaces the rows of the batch by the rows from `begin` to `end` (CsvReader::SeekToRange), or
-  // by `rows`. kInvalidArgument, with line and column, in three cases: the CSV is invalid, a value
-  // does not fit its column, or a column that is not nullable has a null.
+  // by `rows`. kInvalidArgument, with line and column: the CSV is invalid, a value does not fit its
+  // column, or a column that is not nullable has a null.
   absl::Status Parse(uint64_t begin, uint64_t end);
   absl::Status Parse(std::span<const KeyedRow> rows);
 
@@ -50,8 +70,7 @@ class RowBatch {
   // The size of the rows in the file, in bytes.
   uint64_t size_bytes() const { return size_bytes_; }
 
-  // Appends the rows of column `column` of the input, or their keys to the key index. Errors: those
-  // of TableWriter::Append.
+  // Appends the rows of a column of the input, or their keys to the key index.
   absl::Status AppendColumn(size_t column, TableWriter& writer) const;
   absl::Status AppendKeys(TableWriter& writer) const;
 

@@ -1,7 +1,6 @@
 #include "tools/import/row_order.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "cfile/status.h"
 
@@ -9,9 +8,6 @@ namespace cfile::tools {
 namespace {
 
 constexpr uint64_t kRowsBetweenUpdates = 4096;
-
-// The memory for the bytes of the keys is allocated in pieces of this size.
-constexpr size_t kChunkBytes = size_t{1} << 20;
 
 // Calls visit(key) for each row from `begin` on, in the order of the file.
 // Stops if visit returns false.
@@ -53,9 +49,7 @@ absl::Status RowKey::Add(CsvInput& input, size_t i) {
   const size_t column = columns_[i];
   const CsvField& field = input.reader().fields()[column];
   if (input.IsNull(column)) {
-    if (!types_[i].nullable) {
-      return input.Error(column, "a null, but the column is not nullable");
-    }
+    if (!types_[i].nullable) return input.Error(column, "a null, but the column is not nullable");
     key_.AddNull();
     return absl::OkStatus();
   }
@@ -90,12 +84,11 @@ absl::StatusOr<bool> RowsAreInOrder(CsvInput& input, RowKey& row_key, Progress& 
   return in_order;
 }
 
-std::string_view RowSorter::Copy(std::string_view key) {
-  if (key_chunks_.empty() ||
-      key_chunks_.back().capacity() - key_chunks_.back().size() < key.size()) {
-    key_chunks_.emplace_back().reserve(std::max(key.size(), kChunkBytes));
-  }
-  std::string& chunk = key_chunks_.back();
+std::string_view KeyBytes::Copy(std::string_view key) {
+  constexpr size_t kChunkBytes = size_t{1} << 20;
+  if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < key.size())
+    chunks_.emplace_back().reserve(std::max(key.size(), kChunkBytes));
+  std::string& chunk = chunks_.back();
   chunk.append(key);
   return std::string_view(chunk).substr(chunk.size() - key.size());
 }
@@ -103,7 +96,7 @@ std::string_view RowSorter::Copy(std::string_view key) {
 absl::Status RowSorter::Take(CsvInput& input, uint64_t begin, Progress& progress) {
   const CsvReader& reader = input.reader();
   rows_.clear();
-  key_chunks_.clear();
+  key_bytes_.Clear();
   // A row has at least one byte for each column, so the file has at most this many rows.
   // Reserved memory takes no space until it is used.
   const uint64_t most = (reader.size() - begin) / input.columns().size();
@@ -112,7 +105,7 @@ absl::Status RowSorter::Take(CsvInput& input, uint64_t begin, Progress& progress
   uint64_t bytes = 0;
   CFILE_RETURN_IF_ERROR(VisitKeys(input, begin, row_key_, progress, [&](std::string_view key) {
     const RecordPlace place{reader.record_offset(), reader.offset()};
-    rows_.push_back({FirstBytes(key), Copy(key), place});
+    rows_.push_back({FirstBytes(key), key_bytes_.Copy(key), place});
     bytes += sizeof(KeyedRow) + key.size() + (place.end - place.begin);
     return bytes < memory_bytes_;
   }));

@@ -11,7 +11,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/compound_key.h"
-#include "cfile/table.h"
 #include "tools/import/csv_input.h"
 #include "tools/progress.h"
 #include "tools/time_format.h"
@@ -30,11 +29,9 @@ class RowKey {
         text_types_(std::move(text_types)),
         key_(types) {}
 
-  // Returns the key of the record that input.reader() read last. The key is valid until the next
-  // call. kInvalidArgument, with the line, if a field of a key column has one of these faults:
-  // - The field is nan.
-  // - The field is not a value of the column's type.
-  // - The field is null, but the key column is not nullable.
+  // The key of the record that input.reader() read last, valid until the next call.
+  // kInvalidArgument, with the line: a field of a key column is nan, is not a value of the type, or
+  // is a null that the column does not allow.
   absl::StatusOr<std::string_view> Of(CsvInput& input);
 
  private:
@@ -48,10 +45,8 @@ class RowKey {
   std::string scratch_;
 };
 
-// Returns true if the rows of the file are in ascending order of their keys.
-// Stops at the first row that is out of order.
-// After the call, the position of `input` is undefined.
-// Errors: those of RowKey::Of, and kCancelled if Progress::Cancel was called.
+// True if the rows of the file are in ascending order of their keys. Afterwards the position of
+// `input` is undefined. Errors: those of RowKey::Of, and kCancelled.
 absl::StatusOr<bool> RowsAreInOrder(CsvInput& input, RowKey& row_key, Progress& progress);
 
 // A row and its key.
@@ -61,20 +56,27 @@ struct KeyedRow {
   RecordPlace place;
 };
 
-// Reads and sorts rows in portions. A portion has as many rows as fit into the memory.
-// Thread-compatible.
+// Memory for the bytes of keys.
+class KeyBytes {
+ public:
+  // Returns a copy of `key`, valid until Clear.
+  std::string_view Copy(std::string_view key);
+  void Clear() { chunks_.clear(); }
+
+ private:
+  std::vector<std::string> chunks_;
+};
+
+// Reads and sorts rows in portions that fit into the memory. Thread-compatible.
 class RowSorter {
  public:
-  // `memory_bytes`: the memory for the text of the rows, for their keys and for their places in
-  // the file.
+  // `memory_bytes`: for the text of the rows, for their keys and for their places in the file.
   RowSorter(RowKey row_key, size_t memory_bytes)
       : row_key_(std::move(row_key)), memory_bytes_(memory_bytes) {}
 
-  // Forgets the rows of the portion before. Takes rows of the file from `begin` on, as many as fit
-  // into the memory, and sorts these rows by their keys.
-  // Rows with equal keys stay in the order of the file.
-  // Precondition: a row begins at `begin`, or `begin` is the end of the file.
-  // Errors: those of RowsAreInOrder.
+  // Takes the rows of the file from `begin` on, where a row begins, as many as fit into the memory,
+  // and sorts them. Rows with equal keys stay in the order of the file. Errors: those of
+  // RowsAreInOrder.
   absl::Status Take(CsvInput& input, uint64_t begin, Progress& progress);
 
   std::span<const KeyedRow> rows() const { return rows_; }
@@ -82,12 +84,10 @@ class RowSorter {
   uint64_t end() const { return end_; }
 
  private:
-  std::string_view Copy(std::string_view key);
-
   RowKey row_key_;
   const size_t memory_bytes_;
   std::vector<KeyedRow> rows_;
-  std::vector<std::string> key_chunks_;  // the bytes of the keys of rows_
+  KeyBytes key_bytes_;  // of rows_
   uint64_t end_ = 0;
 };
 

@@ -1,12 +1,9 @@
-#include "tools/import/summary.h"
+#include "tools/import/import_result.h"
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -41,7 +38,6 @@ std::string ReasonOf(const ImportOptions& options, const ImportResult& result,
 constexpr size_t kShownRenames = 10;
 constexpr size_t kShownReasons = 10;
 
-// a / b; 0 if b is 0.
 double Ratio(uint64_t a, double b) { return b > 0 ? static_cast<double>(a) / b : 0; }
 
 // "1,234 rows"
@@ -49,8 +45,7 @@ std::string Count(uint64_t number, std::string_view noun) {
   return StrCat(WithCommas(number), " ", noun, number == 1 ? "" : "s");
 }
 
-// The codec of the column. If only some blocks are compressed, also the number of these blocks. "-"
-// if there are no blocks.
+// "zstd", or "zstd 3/4" if only 3 of 4 blocks are compressed, or "-" if there are no blocks.
 std::string Compressed(const ImportedColumn& column) {
   uint64_t blocks = 0, compressed = 0;
   for (const EncodingTotals& each : column.totals.encodings) {
@@ -64,7 +59,6 @@ std::string Compressed(const ImportedColumn& column) {
   return absl::StrCat(name, " ", compressed, "/", blocks);
 }
 
-// The first line: what was written, and in which order.
 void AddTitle(const ImportOptions& options, const ImportResult& result, Document& document) {
   std::vector<std::string> order;
   for (const std::string& column : result.sorted_by) {
@@ -246,7 +240,7 @@ std::string FirstRecords(const ImportOptions& options, const ImportResult& resul
   return lines;
 }
 
-// Returns no rows if they are nested, or if they are not cheap to read.
+// No rows if they are nested or not cheap to read.
 FirstRows ReadFirstRows(const ImportOptions& options, const ImportResult& result) {
   const size_t num_columns = result.columns.size();
   const FirstRows none{.cells = std::vector<std::vector<std::string>>(num_columns)};

@@ -1,24 +1,23 @@
 #include "tools/import/table_sorter.h"
 
 #include <algorithm>
-#include <optional>
+#include <filesystem>
 #include <string_view>
-#include <utility>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/arrow.h"
 #include "cfile/arrow_import.h"
+#include "cfile/block_cache.h"
 #include "cfile/compound_key.h"
 #include "cfile/status.h"
+#include "cfile/table_maintenance.h"
 #include "cfile/table_scan.h"
-#include "tools/import/sorted_runs.h"
+#include "tools/import/row_order.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
-
-// The memory for the bytes of the keys is allocated in pieces of this size.
-constexpr size_t kSortChunkBytes = size_t{1} << 20;
 
 struct KeyedOrdinal {
   std::string_view key;
@@ -41,7 +40,7 @@ class KeyReader {
   // Reads the next portion. It is empty after the last row.
   absl::Status Next(Progress& progress) {
     rows_.clear();
-    chunks_.clear();
+    key_bytes_.Clear();
     in_order_ = true;
     for (size_t bytes = 0; bytes < memory_bytes_;) {
       CFILE_ASSIGN_OR_RETURN(const TableBatch batch, scan_.Next());
@@ -49,7 +48,7 @@ class KeyReader {
       CFILE_RETURN_IF_ERROR(progress.Update(0, batch.ordinal(0)));
       for (size_t row = 0; row < batch.num_rows(); ++row) {
         CFILE_RETURN_IF_ERROR(MakeKey(batch, row));
-        const std::string_view key = Copy(key_.bytes());
+        const std::string_view key = key_bytes_.Copy(key_.bytes());
         in_order_ &= rows_.empty() || rows_.back().key <= key;
         rows_.push_back({key, batch.ordinal(row)});
         bytes += sizeof(KeyedOrdinal) + key.size();
@@ -91,14 +90,6 @@ class KeyReader {
     return absl::OkStatus();
   }
 
-  std::string_view Copy(std::string_view key) {
-    if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < key.size())
-      chunks_.emplace_back().reserve(std::max(key.size(), kSortChunkBytes));
-    std::string& chunk = chunks_.back();
-    chunk.append(key);
-    return std::string_view(chunk).substr(chunk.size() - key.size());
-  }
-
   TableScan scan_;
   const std::string& input_;
   const std::vector<std::string>& names_;
@@ -106,7 +97,7 @@ class KeyReader {
   const size_t memory_bytes_;
   CompoundKey key_;
   std::vector<KeyedOrdinal> rows_;
-  std::vector<std::string> chunks_;  // the bytes of the keys of rows_
+  KeyBytes key_bytes_;  // of rows_
   bool in_order_ = true;
 };
 
@@ -126,6 +117,13 @@ absl::Status AppendRows(const TableReader& from, const std::vector<KeyedOrdinal>
   return AppendArrow(to, &stream);
 }
 
+// The blocks are small because a merge needs memory for four blocks of each run: it holds two, and
+// reads two more ahead.
+constexpr size_t kBlockBytes = 64 << 10;
+constexpr size_t kRunBytes = 4 * kBlockBytes;
+// A merge has up to two open files for each run.
+constexpr size_t kMaxRuns = 128;
+
 }  // namespace
 
 absl::StatusOr<UnsortedTable> UnsortedTable::Create(const std::string& directory,
@@ -138,12 +136,7 @@ absl::StatusOr<UnsortedTable> UnsortedTable::Create(const std::string& directory
   table.schema_.nulls_last.clear();
   table.column_options_ = std::move(column_options);
   for (const WriterOptions& column : table.column_options_) {
-    table.own_options_.push_back({.encoding = Encoding::kPlain,
-                                  .compression = Compression::kNone,
-                                  .block_size_bytes = column.block_size_bytes,
-                                  .max_block_size_bytes = column.max_block_size_bytes,
-                                  .max_metadata_size_bytes = column.max_metadata_size_bytes,
-                                  .statistics = false});
+    table.own_options_.push_back(TemporaryOptions(column));
   }
   return table;
 }
@@ -192,6 +185,59 @@ absl::StatusOr<bool> UnsortedTable::AppendSortedTo(TableWriter& to, const std::s
   if (!runs.has_value()) return false;  // there are no rows
   CFILE_RETURN_IF_ERROR(runs->MergeInto(to, progress));
   return true;
+}
+
+absl::StatusOr<SortedRuns> SortedRuns::Create(const std::string& directory, const Schema& schema,
+                                              std::span<const WriterOptions> options,
+                                              size_t memory_bytes) {
+  SortedRuns runs;
+  CFILE_ASSIGN_OR_RETURN(runs.folder_, TemporaryFolder::Create(directory));
+  runs.schema_ = schema;
+  runs.max_runs_ = std::clamp<size_t>(memory_bytes / kRunBytes, 2, kMaxRuns);
+  for (const WriterOptions& column : options) {
+    WriterOptions& run = runs.options_.emplace_back(TemporaryOptions(column));
+    run.value_index = column.value_index;
+    run.block_size_bytes = std::min(kBlockBytes, column.max_block_size_bytes / 2);
+  }
+  // Mapped files and cached blocks would take more memory than the merge needs.
+  runs.reader_options_ = {.access = ReaderOptions::Access::kPread,
+                          .block_cache = std::make_shared<BlockCache>(0),
+                          .read_ahead_bytes = 2 * kBlockBytes,
+                          .max_block_size_bytes = options[0].max_block_size_bytes,
+                          .max_metadata_size_bytes = options[0].max_metadata_size_bytes,
+                          .record_limits = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}};
+  return runs;
+}
+
+absl::StatusOr<TableWriter> SortedRuns::NewRun() {
+  if (groups_.empty() || groups_.back().num_runs == max_runs_) {
+    groups_.push_back({folder_->Path(std::to_string(num_groups_++))});
+  }
+  Group& group = groups_.back();
+  return group.num_runs++ == 0 ? TableWriter::Create(group.directory, schema_, options_)
+                               : TableWriter::Append(group.directory, options_);
+}
+
+absl::Status SortedRuns::Merge(const Group& group, TableWriter& to, Progress& progress) const {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table,
+                         TableReader::Open(group.directory, reader_options_));
+  progress.Begin("merging", 0);
+  CFILE_RETURN_IF_ERROR(
+      AppendMerged(table, to, [&](uint64_t rows) { return progress.Update(0, rows); }));
+  std::error_code ignored;
+  std::filesystem::remove_all(group.directory, ignored);
+  return absl::OkStatus();
+}
+
+absl::Status SortedRuns::MergeInto(TableWriter& to, Progress& progress) {
+  while (groups_.size() > 1) {
+    for (const Group& group : std::exchange(groups_, {})) {
+      CFILE_ASSIGN_OR_RETURN(TableWriter run, NewRun());
+      CFILE_RETURN_IF_ERROR(Merge(group, run, progress));
+      CFILE_RETURN_IF_ERROR(run.Finish());
+    }
+  }
+  return Merge(groups_[0], to, progress);
 }
 
 }  // namespace cfile::tools

@@ -1,12 +1,16 @@
 #include "tools/import/type_pass.h"
 
+#include <algorithm>
 #include <deque>
+#include <iterator>
 #include <memory>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
-#include "tools/import/column_batch.h"
+#include "tools/import/row_batch.h"
 #include "tools/pieces.h"
 #include "tools/utf8.h"
 
@@ -138,6 +142,17 @@ class PieceFinder {
   uint64_t next_;
 };
 
+// True if people write `text` for a missing value. Any other text is a value, which must not be
+// declared null so that a column gets another type.
+bool MeansMissing(std::string_view text) {
+  constexpr std::string_view kWords[] = {
+      "-",       "--",      "?",     ".",       "\\n",         "n/a",      "n a",
+      "#n/a",    "na",      "nan",   "null",    "(null)",      "nil",      "none",
+      "missing", "unknown", "blank", "(blank)", "unavailable", "undefined"};
+  const std::string lower = absl::AsciiStrToLower(absl::string_view(text.data(), text.size()));
+  return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
+}
+
 }  // namespace
 
 absl::StatusOr<TypePassResult> FindTypes(const CsvInput& input, std::span<const ColumnRule> rules,
@@ -185,6 +200,87 @@ absl::StatusOr<TypePassResult> FindTypes(const CsvInput& input, std::span<const 
     }
   }
   return result;
+}
+
+absl::StatusOr<bool> FirstRecordIsARow(CsvInput& input, std::span<const ColumnRule> rules,
+                                       OldestReader oldest_reader,
+                                       std::vector<ColumnEvidence>& found) {
+  CsvReader& reader = input.reader();
+  reader.SeekToRange(input.first_record(), input.first_row());
+  if (absl::StatusOr<bool> more = reader.Next(); !more.ok()) return more.status();
+  const auto is_string = [&](size_t i, const ColumnEvidence& column) {
+    const ColumnType type =
+        rules[i].given.has_value() ? rules[i].given->type : column.inference.Type(oldest_reader);
+    return type.data_type == DataType::kString;
+  };
+  const auto fits = [&](size_t i, const ColumnEvidence& with_first) {
+    if (!rules[i].given.has_value()) return !is_string(i, with_first);
+    const auto check = ColumnBatch::Create(*rules[i].given, 0);
+    check->Reset(1);
+    return check->Set(0, reader.fields()[i].text).ok();
+  };
+  std::vector<ColumnEvidence> with_first = found;
+  bool has_typed_value = false;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const CsvField& field = reader.fields()[i];
+    // A name in quotes above numbers without quotes.
+    if (!is_string(i, found[i]) && field.quoted && !found[i].has_quotes) return false;
+    const bool is_null = input.IsNull(i);
+    const bool has_value = !is_null && (field.quoted || !IsMissingText(field.text));
+    with_first[i].has_nulls |= is_null;
+    if (!is_null) input.AddTo(with_first[i].inference, i);
+    if (is_string(i, found[i])) continue;
+    const bool has_nulls = found[i].has_nulls || found[i].inference.has_missing();
+    if (has_value ? !fits(i, with_first[i]) : !has_nulls) return false;
+    has_typed_value |= has_value;
+  }
+  if (has_typed_value) found = std::move(with_first);
+  return has_typed_value;
+}
+
+std::vector<TypeReason> ExplainTypes(CsvInput& input, std::span<const ColumnEvidence> columns,
+                                     OldestReader oldest_reader) {
+  std::vector<TypeReason> reasons(columns.size());
+  struct Named {
+    uint64_t offset = 0;
+    size_t column = 0;
+    bool missing = false;
+  };
+  std::vector<Named> named;  // the values whose lines are named
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto cause = columns[i].inference.FindCause(oldest_reader);
+    TypeReason& reason = reasons[i];
+    if (!cause.has_value()) {
+      reason.text = "no values";
+      continue;
+    }
+    if (MeansMissing(cause->lone_text)) {
+      reason.null_text = cause->lone_text;
+      reason.type_without = cause->other_type.ToString();
+    }
+    reason.is_notable = !cause->is_first_value || !reason.null_text.empty();
+    const bool is_string = columns[i].inference.Type(oldest_reader).data_type == DataType::kString;
+    if (columns[i].inference.has_missing() && !is_string)
+      named.push_back({columns[i].inference.first_missing(), i, true});
+    if (cause->is_first_value && !is_string) {
+      reason.text = "all values";
+    } else {
+      named.push_back({cause->offset, i});
+    }
+  }
+  std::sort(named.begin(), named.end(),
+            [](const Named& a, const Named& b) { return a.offset < b.offset; });
+  uint64_t line = 1, offset = 0;
+  for (const Named& each : named) {
+    line = input.reader().Line(each.offset, offset, line);
+    offset = each.offset;
+    const TextParts& parts = input.reader().parts();
+    const std::string file = parts == nullptr ? "" : " of " + PartAt(parts, offset).name;
+    TypeReason& reason = reasons[each.column];
+    (each.missing ? reason.missing : reason.text) =
+        absl::StrCat("line ", line, file, " has ", Quoted(input.reader().FieldText(offset)));
+  }
+  return reasons;
 }
 
 }  // namespace cfile::tools

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cfile/options.h"
 #include "tools/import/csv_input.h"
 #include "tools/progress.h"
 #include "tools/records/type_inference.h"
@@ -38,7 +39,6 @@ struct BadRow {
 
 inline constexpr size_t kShownBadRows = 10;
 
-// What the pass finds.
 struct TypePassResult {
   std::vector<ColumnEvidence> columns;
   std::vector<BadRow> bad_rows;  // in the order of the file
@@ -59,5 +59,17 @@ struct TypePassResult {
 absl::StatusOr<TypePassResult> FindTypes(const CsvInput& input, std::span<const ColumnRule> rules,
                                          uint64_t max_bad_rows, size_t num_threads,
                                          Progress& progress);
+
+// True if the first record of `input`, which CsvInput has taken for the header, is a row (see
+// Import in importer.h); then adds it to `found`, which has what the other rows show. Moves
+// input.reader(). Errors: those of CsvReader::Next.
+absl::StatusOr<bool> FirstRecordIsARow(CsvInput& input, std::span<const ColumnRule> rules,
+                                       OldestReader oldest_reader,
+                                       std::vector<ColumnEvidence>& found);
+
+// The reason of each column whose type was inferred from `columns`. Counts lines up to the last line
+// that a reason names. After the call, the position of input.reader() is undefined.
+std::vector<TypeReason> ExplainTypes(CsvInput& input, std::span<const ColumnEvidence> columns,
+                                     OldestReader oldest_reader);
 
 }  // namespace cfile::tools

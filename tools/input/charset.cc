@@ -1,4 +1,4 @@
-#include "tools/input/charset.h"
+#include "tools/input/byte_stream.h"
 
 #include <iconv.h>
 

@@ -1,4 +1,4 @@
-#include "tools/input/decompression.h"
+#include "tools/input/byte_stream.h"
 
 #include <cassert>
 #include <utility>

@@ -44,11 +44,10 @@ struct JsonLeaf {
 // Thread-compatible. Memory grows with the schema, not with the records.
 class JsonInference {
  public:
-  // `limits`: the limits of the schema. `given`: the types of leaves that users give, by path. Such a
-  // leaf may have values of several kinds, also objects and arrays if TextType::json is set, and its
-  // type in the schema has no meaning. `columns`: the fields of a record; others are left out. Empty:
-  // all.
-  // `oldest_reader`: see TypeInference::Type.
+  // `limits`: the limits of the schema. `given`: the types of leaves that users give, by path. Such
+  // a leaf may have values of several kinds, also objects and arrays if TextType::json is set, and
+  // its type in the schema has no meaning. `columns`: the fields of a record; others are left out.
+  // Empty: all. `oldest_reader`: see TypeInference::Type.
   explicit JsonInference(const RecordLimits& limits = {},
                          std::map<std::string, TextType> given = {},
                          OldestReader oldest_reader = OldestReader::kDefault,

@@ -5,12 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -49,13 +49,8 @@ absl::StatusOr<std::optional<std::string_view>> JsonLines::Next() {
 }
 
 absl::Status JsonLines::Begin() {
-  while (end_ - begin_ < kByteOrderMark.size()) {
-    CFILE_ASSIGN_OR_RETURN(const bool more, Fill());
-    if (!more) break;
-  }
-  if (std::string_view(buffer_.data() + begin_, end_ - begin_).starts_with(kByteOrderMark)) {
-    begin_ += kByteOrderMark.size();
-  }
+  CFILE_RETURN_IF_ERROR(Fill().status());
+  begin_ = end_ - WithoutByteOrderMark({buffer_.data(), end_}).size();
   begun_ = true;
   if (!at_.empty()) return FindArray();
   // Blank lines before the first record still count when the file is read line by line.

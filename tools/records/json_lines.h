@@ -45,7 +45,6 @@ class JsonLines {
   // number of bytes of the file.
   uint64_t offset() const { return offset_ - (end_ - begin_); }
   uint64_t size() const { return source_->size(); }
-  const Source& source() const { return *source_; }
 
   // Adds "PATH:LINE: " of the last record to the message if the code is kInvalidArgument or
   // kOutOfRange. Returns other errors unchanged.

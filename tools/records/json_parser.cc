@@ -78,8 +78,7 @@ Node NodeOf(const RecordSchema& schema, size_t i, const JsonParserOptions& optio
   if (node.kind == GroupKind::kList) result.element = schema.ListElement(i);
   if (!node.is_leaf()) return result;
   result.physical = node.type.physical();
-  result.is_text =
-      node.type.data_type == DataType::kString || node.type.data_type == DataType::kVarchar;
+  result.is_text = IsText(node.type);
   const std::string path = schema.Path(i);
   const auto given = options.given.find(path);
   const bool is_given = given != options.given.end();
@@ -324,9 +323,7 @@ class JsonParser::Impl {
     }
     if constexpr (std::is_same_v<T, double>) {
       double number;
-      if (value.get_double().get(number) == simdjson::SUCCESS) {
-        return visitor_->Value(node, number);
-      }
+      if (value.get_double().get(number) == simdjson::SUCCESS) return visitor_->Value(node, number);
     }
     std::string_view token;
     if (const simdjson::error_code error = ReadNumber(value, token); error != simdjson::SUCCESS) {

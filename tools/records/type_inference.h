@@ -46,8 +46,7 @@ class TypeInference {
  public:
   // `offset` is the place of the value in the file; the values are added in the order of their
   // offsets. `lasting`: `text` has no quotes and may be missing (IsMissingText). It stays valid as
-  // long as this object and its copies.
-  // Returns false if the type is surely the same as before.
+  // long as this object and its copies. Returns false if the type is surely the same as before.
   bool Add(std::string_view text, uint64_t offset, bool lasting) {
     if (has_texts_ || (lasting && !text_.empty() && text == text_)) return false;
     const uint32_t kinds = lasting && IsMissingText(text) ? kMissing : Classify(text);

@@ -1,6 +1,7 @@
 #include "tools/report/file_description.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,14 +16,71 @@
 #include "cfile/levels.h"
 #include "cfile/status.h"
 #include "tools/dump/column_text.h"
-#include "tools/dump/file_facts.h"
-#include "tools/report/value_scale.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
 
-constexpr size_t kBoundBytes = 60;  // the most bytes of a bound or a key on the page
+constexpr size_t kShownBytes = 60;  // the most bytes of a bound, a key or a value on the page
+
+// The 16 bytes of `key` from `begin` on as an integer, with zeros after the end of the key.
+uint128_t KeyNumber(const std::string& key, size_t begin) {
+  uint128_t number = 0;
+  for (size_t i = begin; i < begin + sizeof(number); ++i) {
+    number = number << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
+  }
+  return number;
+}
+
+// The number whose key is `key`. nullopt: the values are not floats.
+std::optional<double> FloatOf(const ColumnType& type, const std::string& key) {
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> std::optional<double> {
+    if constexpr (std::is_floating_point_v<T>) {
+      constexpr double kMost = 1e300;  // for infinities, so that differences are finite
+      const auto value = BlockStatistics{.min_key = key}.Min<T>();
+      return value ? std::clamp<double>(*value, -kMost, kMost) : 0;
+    }
+    return std::nullopt;
+  });
+}
+
+// Says where values lie between the least and the greatest value of a file, for charts.
+class ValueScale {
+ public:
+  ValueScale(const ColumnType& type, const BlockStatistics& bounds)
+      : type_(type), min_key_(bounds.max_key ? bounds.min_key : std::nullopt) {
+    if (!min_key_) return;
+    const std::string& max_key = *bounds.max_key;
+    while (common_bytes_ < std::min(min_key_->size(), max_key.size()) &&
+           (*min_key_)[common_bytes_] == max_key[common_bytes_]) {
+      ++common_bytes_;
+    }
+    range_ = Distance(max_key);
+  }
+
+  // The place of a value, from 0 to 1, with four digits after the point. Numbers are placed by
+  // their difference to the bounds, other values by their order. nullopt: the value or a bound of
+  // the file is not known. `key`: the value in memcmp form.
+  std::optional<double> Place(const std::optional<std::string>& key) const {
+    if (!key || !min_key_) return std::nullopt;
+    if (range_ <= 0) return 0;
+    return std::round(std::clamp(Distance(*key) / range_, 0.0, 1.0) * 1e4) / 1e4;
+  }
+
+ private:
+  // The distance of a value to the least value.
+  double Distance(const std::string& key) const {
+    if (const auto value = FloatOf(type_, key)) return *value - *FloatOf(type_, *min_key_);
+    const uint128_t number = KeyNumber(key, common_bytes_);
+    const uint128_t low = KeyNumber(*min_key_, common_bytes_);
+    return number < low ? 0 : static_cast<double>(number - low);
+  }
+
+  const ColumnType type_;
+  const std::optional<std::string> min_key_;
+  size_t common_bytes_ = 0;  // the length of the prefix that both bounds have
+  double range_ = 0;         // the distance between both bounds
+};
 
 // What is known about a data block. `rows`, `entries` and `nulls` are known if VisitBlocks could
 // read the block.
@@ -90,20 +148,18 @@ std::optional<uint64_t> RowsByIndex(const std::vector<FileRegion>& regions, size
 void AddStatistics(const ColumnType& type, const BlockStatistics& block, const ValueScale& scale,
                    Json& json) {
   const BoundTexts bounds = TextOfBounds(type, block);
-  if (bounds.min) json["minimum"] = BoundInLine(bounds.min, kBoundBytes);
-  if (bounds.max) json["maximum"] = BoundInLine(bounds.max, kBoundBytes);
+  if (bounds.min) json["minimum"] = BoundInLine(bounds.min, kShownBytes);
+  if (bounds.max) json["maximum"] = BoundInLine(bounds.max, kShownBytes);
   if (const auto low = scale.Place(block.min_key)) json["low"] = *low;
   if (const auto high = scale.Place(block.max_key)) json["high"] = *high;
   if (!json.contains("nulls")) json["nulls"] = JsonInteger(block.null_count);
 }
 
-constexpr size_t kValueBytes = 60;  // the most bytes of one value on the page
-
 template <typename T>
 std::string ValueInLine(const ColumnType& type, const T& value) {
   std::string text;
   AppendValue<T>(type, value, Form::kText, text);
-  return CutInLine(text, kValueBytes);
+  return CutInLine(text, kShownBytes);
 }
 
 // The texts of at most `max_values` values, from row `first_row` on. Empty: the values cannot be
@@ -219,7 +275,7 @@ Json KeyJson(const ColumnType& type, IndexKind kind, const IndexEntryInfo& entry
     if constexpr (!std::is_same_v<T, std::string_view>) key.resize(sizeof(T));
   });
   const BoundTexts texts = TextOfBounds(type, {.min_key = key});
-  return BoundInLine(texts.min ? texts.min : "0x" + Hex(entry.key), kBoundBytes);
+  return BoundInLine(texts.min ? texts.min : "0x" + Hex(entry.key), kShownBytes);
 }
 
 // Describes the index. Returns null if the file has no such index.

@@ -4,13 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "cfile/io.h"
 #include "cfile/records.h"
 #include "cfile/status.h"
 #include "tools/columns/column_trials.h"
@@ -280,7 +278,7 @@ Outcome WriteReport(const ReportArguments& arguments, const CommonOptions& commo
 }  // namespace
 
 void AddReportCommand(Command& app, CommonOptions& common, Action& action) {
-  Command& command = AddCommandWithoutJson(
+  Command& command = AddPlainCommand(
       app, common, "report", "Write an HTML page about a file or a table",
       "The page shows a map of the file, the trees of both indexes, the distribution of values\n"
       "and nulls over the blocks, what `verify` finds, and, with --whatif, what `whatif` says\n"

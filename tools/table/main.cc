@@ -19,7 +19,6 @@
 #include "tools/document.h"
 #include "tools/key_text.h"
 #include "tools/location.h"
-#include "tools/parts.h"
 #include "tools/utf8.h"
 #ifdef CFILE_WITH_SALVAGE
 #include "cfile/table_repair.h"
@@ -58,11 +57,6 @@ struct Arguments {
   bool all = false;
   size_t max_block_size_bytes = ReaderOptions().max_block_size_bytes;
 };
-
-// Begins what a command prints.
-Document NewDocument(const Arguments& arguments) {
-  return Document(arguments.json, arguments.directory);
-}
 
 ReaderOptions Reading(const Arguments& arguments) {
   return {.max_block_size_bytes = arguments.max_block_size_bytes, .blocks_up_to_file_size = true};
@@ -118,7 +112,7 @@ Outcome PrintParts(const Arguments& arguments, Output& output) {
     record.Add("rows", part.num_rows);
     record.Add("bytes", part.size_bytes);
   }
-  Document document = NewDocument(arguments);
+  Document document(arguments.json, arguments.directory);
   document.AddTable("parts", list);
   document.PrintTo(output);
   return kFine;
@@ -132,7 +126,7 @@ Outcome CompactParts(const Arguments& arguments, Output& output) {
     names = NamesOf(chosen);
   }
   CFILE_ASSIGN_OR_RETURN(const CompactReport report, Compact(arguments.table, names, Writing()));
-  Document document = NewDocument(arguments);
+  Document document(arguments.json, arguments.directory);
   document.AddJson("rows", JsonInteger(report.rows));
   document.AddJson("copied_blocks", JsonInteger(report.copied_blocks));
   document.AddJson("copied_bytes", JsonInteger(report.copied_bytes));
@@ -161,7 +155,7 @@ Outcome RemoveRows(const Arguments& arguments, const TableReader& table,
                                                    " rows of the table; --all removes them"));
   }
   if (!arguments.dry_run) CFILE_RETURN_IF_ERROR(remove());
-  Document document = NewDocument(arguments);
+  Document document(arguments.json, arguments.directory);
   document.AddJson("dry_run", arguments.dry_run);
   Json list = Json::array();
   for (const RemovedRows& part : removed) {
@@ -257,7 +251,7 @@ Outcome Raise(const Arguments& arguments, Output& output) {
   CFILE_ASSIGN_OR_RETURN(const OldestReader reader, ParseOldestReader(arguments.oldest_reader));
   CFILE_ASSIGN_OR_RETURN(const OldestReader before, RaiseOldestReader(arguments.table, reader));
   const std::string name = OldestReaderName(before);
-  Document document = NewDocument(arguments);
+  Document document(arguments.json, arguments.directory);
   document.AddJson("before", name);
   document.AddJson("oldest_reader", arguments.oldest_reader);
   if (before == reader) {
@@ -275,7 +269,7 @@ Outcome RemoveGarbage(const Arguments& arguments, Output& output) {
   const std::chrono::seconds age(static_cast<int64_t>(arguments.older_than_seconds));
   CFILE_ASSIGN_OR_RETURN(const std::vector<RemovedGarbage> removed,
                          CollectGarbage(arguments.table, age, {}, arguments.dry_run));
-  Document document = NewDocument(arguments);
+  Document document(arguments.json, arguments.directory);
   document.AddJson("dry_run", arguments.dry_run);
   uint64_t bytes = 0;
   Json list = Json::array();
@@ -353,7 +347,7 @@ Outcome RepairTable(const Arguments& arguments, Output& output) {
     damaged = damaged || part.state == RepairedPart::State::kDamaged;
     lost_rows += part.lost_rows;
   }
-  Document document = NewDocument(arguments);
+  Document document(arguments.json, arguments.directory);
   document.AddJson("dry_run", arguments.dry_run);
   document.AddJson("changed", report.changed);
   document.AddJson("complete", report.complete());
