@@ -224,6 +224,10 @@ def test_newest_rows(tmp, key):
     assert get(3) is None and get(10**30 if not compound else 6) is None and get(2, 1) == table[3]
     with pytest.raises((cfile.ArgumentError, TypeError)):
         table.get((5,) if compound else "5")
+    found = [(k, n, get(k, n)) for k in (1, 2, 5, 9) for n in (1, 2)]
+    assert cfile.compact(tmp / "t", newest=True)["rows"] == (5 if compound else 4)
+    table = cfile.open(tmp / "t")
+    assert [(k, n, get(k, n)) for k, n, _ in found] == found
     cfile.write(tmp / "unsorted", part([(1, 1, "a")]))
     with pytest.raises(cfile.ArgumentError, match="value index"):
         cfile.open(tmp / "unsorted").get(1)

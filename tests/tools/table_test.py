@@ -64,6 +64,10 @@ class Table(unittest.TestCase):
         self.assertRegex(self.succeed("gc", "--older-than", "0", "t").splitlines()[-1], r"^removed 4 items, \d+ bytes$")
         self.assertEqual(self.ids(), list(range(1, 10)))
         self.succeed("verify", "t", tool=DUMP)
+        subprocess.run([IMPORT, "t.csv", "t", "--quiet", "--append"], cwd=self.folder, check=True, timeout=60)
+        self.assertEqual(len(self.ids()), 12)
+        self.assertIn("merged 9 rows: ", self.succeed("compact", "--newest", "t"))
+        self.assertEqual(self.ids(), list(range(1, 10)))
 
     def test_raise(self):
         old = [IMPORT, "t.csv", "old", "--quiet", "--oldest-reader", "0.1"]

@@ -79,7 +79,7 @@ std::vector<WriterOptions> OptionsOfColumns(const ImportOptions& options, const 
 inline absl::StatusOr<TableWriter> NewTableWriter(const ImportOptions& options,
                                                   const Schema& schema,
                                                   const std::vector<WriterOptions>& columns) {
-  return options.append ? TableWriter::Append(options.table, columns)
+  return options.append ? TableWriter::Open(options.table, columns)
                         : TableWriter::Create(options.table, schema, columns);
 }
 

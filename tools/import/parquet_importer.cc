@@ -76,7 +76,7 @@ class ParquetImporter final : public ColumnarImporter {
 
   // A new table gets the metadata of the file.
   absl::StatusOr<TableWriter> NewWriter() const override {
-    if (options_.append) return TableWriter::Append(options_.table, column_options_);
+    if (options_.append) return TableWriter::Open(options_.table, column_options_);
     ParquetImportOptions chosen = Reading();
     chosen.schema = schema_;
     chosen.writer = column_options_;

@@ -215,7 +215,7 @@ absl::StatusOr<TableWriter> SortedRuns::NewRun() {
   }
   Group& group = groups_.back();
   return group.num_runs++ == 0 ? TableWriter::Create(group.directory, schema_, options_)
-                               : TableWriter::Append(group.directory, options_);
+                               : TableWriter::Open(group.directory, options_);
 }
 
 absl::Status SortedRuns::Merge(const Group& group, TableWriter& to, Progress& progress) const {

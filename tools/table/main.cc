@@ -55,6 +55,7 @@ struct Arguments {
   bool force = false;
   bool dry_run = false;
   bool all = false;
+  bool newest = false;
   size_t max_block_size_bytes = ReaderOptions().max_block_size_bytes;
 };
 
@@ -125,7 +126,9 @@ Outcome CompactParts(const Arguments& arguments, Output& output) {
     CFILE_ASSIGN_OR_RETURN(const auto chosen, ChosenParts(table, arguments.parts));
     names = NamesOf(chosen);
   }
-  CFILE_ASSIGN_OR_RETURN(const CompactReport report, Compact(arguments.table, names, Writing()));
+  CFILE_ASSIGN_OR_RETURN(const CompactReport report,
+                         Compact(arguments.table, names, Writing(),
+                                 arguments.newest ? KeptRows::kNewestOfKey : KeptRows::kAll));
   Document document(arguments.json, arguments.directory);
   document.AddJson("rows", JsonInteger(report.rows));
   document.AddJson("copied_blocks", JsonInteger(report.copied_blocks));
@@ -413,6 +416,8 @@ ExitCode Run(int argc, char** argv) {
           add("compact",
               "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
               CompactParts)))
+      .Add("--newest", &arguments.newest,
+           "Of rows with equal keys, keep only the newest one: the last row of the last part")
       .Add("PART", &arguments.parts,
            "Only these parts, which must follow each other: numbers, counted from 0, names, or the "
            "beginnings of names (default: all parts)");

@@ -194,7 +194,7 @@ def append_table(path: str | Location, rows: str | Location, settings: dict[str,
     """Appends the rows of the table `rows`, and changes the columns so that they fit. Returns a sentence for each change."""
 def is_table_path(path: str, /) -> bool:
     """Whether tables give this name to a file, relative to the directory of the table."""
-def compact(path: str | Location, parts: Sequence[str], settings: dict[str, WriterSettings]) -> dict[str, int]:
+def compact(path: str | Location, parts: Sequence[str], settings: dict[str, WriterSettings], newest: bool = False) -> dict[str, int]:
     """rows, copied_blocks, recoded_blocks, copied_bytes."""
 def part_origin(path: str | Location, part: str, /) -> tuple[int, list[str]] | None:
     """The commit of a part and the names of the parts that it replaced; None if nothing says it, see ReadPartOrigin."""

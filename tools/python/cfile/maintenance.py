@@ -28,9 +28,11 @@ _WEEK_SECONDS = 7 * 24 * 3600.0
 
 
 def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, str] | None = None,
-            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
+            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None, newest: bool = False,
             storage_options: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Merges parts into one, in the order of the key. Without names of parts, all of them.
+
+    newest: of rows with equal keys, keeps only the newest one: the last row of the last part (Table.get finds it).
 
     ArgumentError: another part is between these parts. It must be merged, too, because rows with equal keys keep the order of the parts.
 
@@ -43,7 +45,7 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
     """
     target = located(path, storage_options)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal})
-    return _native.compact(target, list(parts), settings)
+    return _native.compact(target, list(parts), settings, newest)
 
 
 def drop_parts(path: Path, parts: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:

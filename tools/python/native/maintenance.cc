@@ -28,10 +28,11 @@ cfile::ColumnType TypeOf(const std::string& text) {
   return ValueOf(cfile::ColumnType::Parse(text));
 }
 
-nb::dict Compact(const Location& path, const Names& parts, const nb::dict& settings) {
+nb::dict Compact(const Location& path, const Names& parts, const nb::dict& settings, bool newest) {
   const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
+  const auto kept = newest ? cfile::KeptRows::kNewestOfKey : cfile::KeptRows::kAll;
   const cfile::CompactReport report =
-      AtTable(path, [&](const auto& table) { return cfile::Compact(table, parts, options); });
+      AtTable(path, [&](const auto& table) { return cfile::Compact(table, parts, options, kept); });
   nb::dict dict;
   dict["rows"] = report.rows;
   dict["copied_blocks"] = report.copied_blocks;
@@ -167,7 +168,8 @@ nb::list Repair(const Location& path, bool salvage, bool null_lost, bool drop_da
 
 void AddMaintenance(nb::module_& module) {
   using nb::arg;
-  module.def("compact", &Compact, arg("path"), arg("parts"), arg("settings"));
+  module.def("compact", &Compact, arg("path"), arg("parts"), arg("settings"),
+             arg("newest") = false);
   module.def("part_origin", [](const Location& path, const std::string& part) -> nb::object {
     std::optional<cfile::PartOrigin> origin;
     AtTable(path, [&](const auto& table) -> absl::Status {

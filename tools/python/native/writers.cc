@@ -122,7 +122,7 @@ class PythonTableWriter {
                                                    const Names& replaced) {
     const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
     return Made(path, [&](const cfile::TableLocation& table) {
-      return replaced.empty() ? cfile::TableWriter::Append(table, options)
+      return replaced.empty() ? cfile::TableWriter::Open(table, options)
                               : cfile::TableWriter::Replace(table, replaced, options);
     });
   }
