@@ -411,16 +411,15 @@ ExitCode Run(int argc, char** argv) {
     return with_json(command);
   };
   with_json(add("parts", "List the parts: name, first row, rows and bytes", PrintParts));
-  with_block_size(
-      with_json(
-          add("compact",
-              "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
-              CompactParts)))
-      .Add("--newest", &arguments.newest,
-           "Of rows with equal keys, keep only the newest one: the last row of the last part")
-      .Add("PART", &arguments.parts,
-           "Only these parts, which must follow each other: numbers, counted from 0, names, or the "
-           "beginnings of names (default: all parts)");
+  Command& compact = with_block_size(with_json(
+      add("compact",
+          "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
+          CompactParts)));
+  compact.Add("--newest", &arguments.newest,
+              "Of rows with equal keys, keep only the newest one: the last row of the last part");
+  compact.Add("PART", &arguments.parts,
+              "Only these parts, which must follow each other: numbers, counted from 0, names, or "
+              "the beginnings of names (default: all parts)");
   const auto with_all = [&](Command& command) -> Command& {
     command.Add("--all", &arguments.all, "Even if these are all rows of the table");
     return with_dry_run(command);
