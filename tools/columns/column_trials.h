@@ -1,5 +1,5 @@
-// A sample of a column in memory, and its trials: the size and the speed of each encoding with each codec, and the form
-// that automatic choice takes.
+// A sample of a column in memory, and its trials: the size and the speed of each encoding with each
+// codec, and the form that automatic choice takes.
 #pragma once
 
 #include <cstddef>

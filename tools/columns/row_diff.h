@@ -1,4 +1,4 @@
-// How two columns differ, for cfile-dump diff: in their rows, and in the way in which they are stored.
+// How two columns differ, for cfile-dump diff: in their rows, and in how they are stored.
 //
 // Finds the rows in which two columns differ. Values are equal if their bits are: -0.0 is not 0.0,
 // and NaNs with different payloads differ.

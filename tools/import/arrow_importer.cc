@@ -14,8 +14,8 @@
 namespace cfile::tools {
 namespace {
 
-// Passes on the batches of a stream, with some or all of their fields. Reports progress, and keeps the
-// error of the stream.
+// Passes on the batches of a stream, with some or all of their fields. Reports progress, and keeps
+// the error of the stream.
 class WatchedStream {
  public:
   // `rows`: of earlier streams.

@@ -26,8 +26,8 @@ void VisitColumnNames(const ImportOptions& options, Visitor visit) {
   for (const std::string& name : options.sorted_by) visit("--sorted-by", name);
 }
 
-// kInvalidArgument: the schema of `input` has no column that an option names, or --sorted-by names a
-// column twice or one with levels.
+// kInvalidArgument: the schema of `input` has no column that an option names, or --sorted-by names
+// a column twice or one with levels.
 absl::Status CheckColumnNames(const ImportOptions& options, const std::string& input,
                               const Schema& schema);
 

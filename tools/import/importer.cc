@@ -265,7 +265,7 @@ class Importer {
   absl::Status WritePieces(uint64_t begin, TableWriter& writer) {
     const bool has_keys = writer.schema().key_index().has_value();
     const size_t num_columns = columns_.size();
-    // If there are many columns, a lane gets several of them, because the time to choose a task grows
+    // If there are many columns, a lane gets several, because the time to choose a task grows
     // with the number of lanes.
     const size_t num_lanes = std::min(num_columns, kMaxLanes);
     const size_t num_slots = NumSlots(options_.num_threads);

@@ -1,4 +1,4 @@
-// Sorts the rows of a table. Sorts more rows than fit into memory: writes sorted runs of rows to disk,
+// Sorts the rows of a table, also more than fit into memory: writes sorted runs of rows to disk,
 // then merges the runs.
 #pragma once
 

@@ -23,7 +23,7 @@ class ByteStream {
   virtual absl::StatusOr<std::string_view> Next() = 0;
 };
 
-// Called before each read, with the number of bytes that were read before. An error ends the stream.
+// Called before each read with the number of bytes that were read. An error ends the stream.
 using ReadCheck = std::function<absl::Status(uint64_t bytes)>;
 
 // Reads the descriptor from its current position, at most 256 KiB at a time. Owns the descriptor.
