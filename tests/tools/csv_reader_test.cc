@@ -103,10 +103,23 @@ TEST(CsvReader, ErrorsNameThePlace) {
                           "t.csv:2:4: text after a closing quote; inside a quoted field "
                           "write a quote twice"));
   EXPECT_THAT(error("a,b\n1,\"x\n"), ElementsAre("error", "t.csv:2:3: this quote is never closed"));
-  EXPECT_THAT(error("a,b\r1,2\r"),
+  EXPECT_THAT(error("a,b\r1,2\r\n"),
               ElementsAre("error",
                           "t.csv:1:4: a carriage return without a line feed; put a field that "
                           "contains one in quotes"));
+}
+
+TEST(CsvReader, LinesThatEndWithCarriageReturns) {
+  const std::string_view text = "a,b\r1,2\r\r3,\"x\ry\"\r4,5";
+  const Records expected = {{"a", "b"}, {"1", "2"}, {"3", "<x\ry>"}, {"4", "5"}};
+  EXPECT_EQ(Read(text), expected);
+  EXPECT_EQ(ReadPieces(text, 1, {}), expected);
+  EXPECT_THAT(Read("a,b\r1,2\r3\r").back(),
+              ElementsAre("error", "t.csv:3:1: expected 2 fields, as in the header, but found 1"));
+  EXPECT_THAT(Read("a\r" + std::string(70'000, '1') + "\r2\n3\r").back(),
+              ElementsAre("error",
+                          "t.csv:3:2: a line feed, but the lines before end with carriage "
+                          "returns"));
 }
 
 TEST(CsvReader, Seek) {

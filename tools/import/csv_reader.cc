@@ -61,11 +61,19 @@ std::string Reason(const Sample& sample) {
                       " fields");
 }
 
+// Lines end with a line feed. But if the text begins with many lines that end with only a carriage
+// return, as on the Macintosh before 2001, this is the end of all lines.
+char LineEndOf(std::string_view text) {
+  const std::string_view begin = text.substr(0, 64 << 10);
+  return begin.find('\n') == begin.npos && begin.find('\r') != begin.npos ? '\r' : '\n';
+}
+
 }  // namespace
 
 CsvReader::CsvReader(std::string name, std::string_view text, const CsvDialect& dialect)
     : name_(std::move(name)),
       text_(WithoutByteOrderMark(text)),
+      line_end_(LineEndOf(text_)),
       dialect_(dialect),
       record_(text_.data()),
       next_(text_.data()),
@@ -78,7 +86,7 @@ CsvReader::CsvReader(std::string name, std::string_view text, const CsvDialect& 
 }
 
 const char* CsvReader::LineEnd(const char* at) const {
-  const void* const end = std::memchr(at, '\n', static_cast<size_t>(end_ - at));
+  const void* const end = std::memchr(at, line_end_, static_cast<size_t>(end_ - at));
   return end == nullptr ? end_ : static_cast<const char*>(end) + 1;
 }
 
@@ -153,12 +161,15 @@ absl::Status CsvReader::ReadRecord() {
     if (at == end_) return absl::OkStatus();
     if (*at == dialect_.delimiter) continue;
     next_ = at + 1;
-    if (*at == '\n') return absl::OkStatus();
+    if (*at == line_end_) return absl::OkStatus();
     if (*at == '\r') {
       if (next_ == end_) return absl::OkStatus();
       if (*next_++ == '\n') return absl::OkStatus();
       return ErrorAt(
           at, "a carriage return without a line feed; put a field that contains one in quotes");
+    }
+    if (*at == '\n') {
+      return ErrorAt(at, "a line feed, but the lines before end with carriage returns");
     }
     if (field.quoted) {
       return ErrorAt(at, "text after a closing quote; inside a quoted field write a quote twice");
@@ -266,7 +277,7 @@ uint64_t CsvReader::RecordEnd(uint64_t begin, uint64_t min_bytes) const {
     }
     for (; at != part_end; ++at) {
       if (*at == dialect_.quote && dialect_.quote != 0) quoted = !quoted;
-      if (*at == '\n' && !quoted) return static_cast<uint64_t>(at + 1 - text_.data());
+      if (*at == line_end_ && !quoted) return static_cast<uint64_t>(at + 1 - text_.data());
     }
     if (!has_skipped) return size();
     at = text_.data() + (*skipped_)[skipped].end;
@@ -276,7 +287,7 @@ uint64_t CsvReader::RecordEnd(uint64_t begin, uint64_t min_bytes) const {
 
 size_t CsvReader::MaxRecords(uint64_t begin, uint64_t end) const {
   const char* const text = text_.data();
-  const uint64_t lines = 1 + CountByte(text + begin, text + end, '\n');
+  const uint64_t lines = 1 + CountByte(text + begin, text + end, line_end_);
   // Each field, except the last one of the text, is followed by a delimiter or a line end. So a
   // record has at least num_fields_ bytes, if it is not padded. Blank lines have fewer.
   const size_t least = dialect_.pad ? 1 : std::max<size_t>(num_fields_, 1);
@@ -298,7 +309,7 @@ uint64_t CsvReader::Line(uint64_t offset, uint64_t known_offset, uint64_t known_
       known_line = part.first_line;
     }
   }
-  return known_line + CountByte(text_.data() + known_offset, text_.data() + offset, '\n');
+  return known_line + CountByte(text_.data() + known_offset, text_.data() + offset, line_end_);
 }
 
 absl::Status CsvReader::ErrorAt(const char* place, std::string_view message) {
@@ -314,7 +325,7 @@ absl::Status CsvReader::Error(uint64_t offset, std::string_view message) const {
   // each record.
   const char* const place = text_.data() + offset;
   const char* line_start = place;
-  while (line_start != text_.data() && line_start[-1] != '\n') --line_start;
+  while (line_start != text_.data() && line_start[-1] != line_end_) --line_start;
   const size_t column = 1 + CountCharacters({line_start, static_cast<size_t>(place - line_start)});
   return absl::InvalidArgumentError(
       absl::StrCat(parts_ == nullptr ? name_ : PartAt(parts_, offset).name, ":", Line(offset), ":",

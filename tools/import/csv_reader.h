@@ -142,6 +142,7 @@ class CsvReader {
 
   const std::string name_;
   const std::string_view text_;  // without the byte order mark
+  const char line_end_;
   const CsvDialect dialect_;
   std::array<bool, 256> ends_field_{};  // bytes that an unquoted field cannot hold
   const char* record_;
