@@ -50,6 +50,22 @@ class TableLookupTest : public TableTestBase {
     ASSERT_TRUE(writer->Finish().ok());
   }
 
+  // Appends a part of `count` rows in small blocks, with sorted keys from `num_keys` ones. Sets the
+  // value of each key in `newest`.
+  void AppendRandom(int64_t part, size_t count, size_t num_keys, std::mt19937& random,
+                    std::map<std::string, int64_t>& newest, uint32_t bloom_filter_bits) {
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < count; ++i) texts.push_back(absl::StrCat("key ", random() % num_keys));
+    std::sort(texts.begin(), texts.end());
+    std::vector<int64_t> values;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      values.push_back(part * 1000 + static_cast<int64_t>(i) + 1);
+      newest[texts[i]] = values.back();
+    }
+    Append(std::vector<std::string_view>(texts.begin(), texts.end()), values,
+           {.block_size_bytes = 512, .bloom_filter_bits_per_value = bloom_filter_bits});
+  }
+
   template <typename T>
   static ColumnType TypeOfKey() {
     if constexpr (std::is_same_v<T, double>) return ColumnType::Double();
@@ -99,18 +115,7 @@ TEST_F(TableLookupTest, EqualsAModel) {
   std::mt19937 random(7);
   std::map<std::string, int64_t> newest;
   for (int64_t part = 0; part < 80; ++part) {
-    std::vector<std::string> texts;
-    for (int i = 0; i < 400; ++i) texts.push_back(absl::StrCat("key ", random() % 4000));
-    std::sort(texts.begin(), texts.end());
-    std::vector<std::string_view> keys(texts.begin(), texts.end());
-    std::vector<int64_t> values;
-    for (size_t i = 0; i < keys.size(); ++i) {
-      values.push_back(part * 1000 + static_cast<int64_t>(i) + 1);
-      newest[texts[i]] = values.back();
-    }
-    Append<std::string_view>(
-        keys, values,
-        {.block_size_bytes = 512, .bloom_filter_bits_per_value = part % 2 == 0 ? 0u : 10u});
+    AppendRandom(part, 400, 4000, random, newest, part % 2 == 0 ? 0 : 10);
   }
   for (int turn = 0; turn < 2; ++turn) {
     TableLookup lookup = Lookup({1});
@@ -213,18 +218,7 @@ TEST_F(TableLookupTest, FindsCompoundKeys) {
 TEST_F(TableLookupTest, CompactKeepsTheNewestRows) {
   std::mt19937 random(3);
   std::map<std::string, int64_t> newest;
-  for (int64_t part = 0; part < 6; ++part) {
-    std::vector<std::string> texts;
-    for (int i = 0; i < 300; ++i) texts.push_back(absl::StrCat("key ", random() % 400));
-    std::sort(texts.begin(), texts.end());
-    std::vector<int64_t> values;
-    for (size_t i = 0; i < texts.size(); ++i) {
-      values.push_back(part * 1000 + static_cast<int64_t>(i) + 1);
-      newest[texts[i]] = values.back();
-    }
-    Append(std::vector<std::string_view>(texts.begin(), texts.end()), values,
-           {.block_size_bytes = 512});
-  }
+  for (int64_t part = 0; part < 6; ++part) AppendRandom(part, 300, 400, random, newest, 0);
   const TableReader before = OpenTable();
   const std::vector<std::string> middle = {before.part(2)->name, before.part(3)->name};
   for (const auto& parts : {middle, std::vector<std::string>{}, std::vector<std::string>{}}) {
