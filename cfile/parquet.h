@@ -55,8 +55,8 @@
 // Trust. A Parquet file is untrusted: each page is checked before its bytes are copied, and the
 // file's statistics are not used unless they were compared with the values. Damage gives kDataLoss
 // with the file, the offset, and the expected and found value. Also damage: a string or a name that
-// is not UTF-8, a decimal with too many digits, and columns of one group whose levels form different
-// records.
+// is not UTF-8, a decimal with too many digits, and columns of one group whose levels form
+// different records.
 //
 // All functions are thread-safe. Errors of all calls: cfile/CONCEPTS.md.
 #pragma once

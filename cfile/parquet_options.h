@@ -42,10 +42,11 @@ struct ParquetImportOptions {
   // have this order; kInvalidArgument names the first row that has not. A single column that is not
   // nullable gets a value index. Otherwise the columns become Schema::key_columns.
   std::vector<std::string> sorted_by = {};
-  // The schema of a new table, instead of that of ParquetSchema. It has the same names, types, lists
-  // and groups; `sorted_by` adds its keys. A string column of the file may be a binary column here:
-  // then its values need not be UTF-8. A column of INT96 may have the type int96 or timestamp(us). A
-  // column that is nullable in the file need not be nullable here; a null is then an error.
+  // The schema of a new table, instead of that of ParquetSchema. It has the same names, types,
+  // lists and groups; `sorted_by` adds its keys. A string column of the file may be a binary column
+  // here: then its values need not be UTF-8. A column of INT96 may have the type int96 or
+  // timestamp(us). A column that is nullable in the file need not be nullable here; a null is then
+  // an error.
   std::optional<Schema> schema = {};
   // True: the rows become a new part of an existing table with the same columns.
   bool append = false;

@@ -58,8 +58,8 @@ class Predicate;  // cfile/predicate.h
 template <typename T>
 class Scan;  // cfile/scan.h
 
-// Does the work of Cursor, for the library. It has the functions of internal::AnyCursor. They are not
-// virtual, so that a program contains only the functions that it calls.
+// Does the work of Cursor, for the library. It has the functions of internal::AnyCursor. They are
+// not virtual, so that a program contains only the functions that it calls.
 class CFILE_EXPORT UntypedCursor {
  public:
   explicit UntypedCursor(std::unique_ptr<internal::ValueCursor> impl);
@@ -87,7 +87,8 @@ class CFILE_EXPORT UntypedCursor {
 };
 
 namespace internal {
-// The functions that Cursor and TableCursor (cfile/table.h) share. Impl does their work for all types.
+// The functions that Cursor and TableCursor (cfile/table.h) share. Impl does their work for all
+// types.
 template <typename T, typename Impl>
 class TypedCursor {
   static_assert(CheckValueType<T>());

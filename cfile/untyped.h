@@ -1,6 +1,6 @@
-// The classes that do the work of Cursor<T>, Writer<T> and others, for all types T. They are for the
-// library, not for users. A `void*` points to a key of the column's C++ type; the values of a batch
-// and of a ValueSpan have this type, too. The errors are those of the class with a type.
+// The classes that do the work of Cursor<T>, Writer<T> and others, for all types T. They are for
+// the library, not for users. A `void*` points to a key of the column's C++ type; the values of a
+// batch and of a ValueSpan have this type, too. The errors are those of the class with a type.
 #pragma once
 
 #include <cstddef>

@@ -63,8 +63,8 @@ class TextScanner {
 int64_t UnitsPerSecond(TimeUnit unit);
 
 // Parse all of `text`: ParseDate to days since 1970-01-01, ParseTime to units since midnight,
-// ParseTimestamp to units since 1970-01-01T00:00:00. All accept the form "@COUNT", too, which stands
-// for a count that has no other text. kInvalidArgument, with the reason only
+// ParseTimestamp to units since 1970-01-01T00:00:00. All accept the form "@COUNT", too, which
+// stands for a count that has no other text. kInvalidArgument, with the reason only
 // ("expected ..."), if `text` has another form or the result cannot be represented exactly.
 //
 //   date       2013-01-31

@@ -17,8 +17,8 @@ namespace cfile::tools {
 enum ExitCode : int { kFine = 0, kUsage = 1, kDamaged = 2, kIoError = 3, kCannotRead = 4 };
 
 // kOk -> kFine; kDataLoss -> kDamaged; kOutOfRange (a limit), kUnimplemented -> kCannotRead;
-// kInvalidArgument, kFailedPrecondition, kAlreadyExists (an output) -> kUsage; all other codes, such
-// as kNotFound (an input, or a file of a table) and kPermissionDenied -> kIoError.
+// kInvalidArgument, kFailedPrecondition, kAlreadyExists (an output) -> kUsage; all other codes,
+// such as kNotFound (an input, or a file of a table) and kPermissionDenied -> kIoError.
 ExitCode ExitCodeOf(const absl::Status& status);
 
 // Returns the exit code for `status`, which a check of a file or of a table has found. Does the

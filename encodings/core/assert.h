@@ -3,8 +3,9 @@
 
 #include <cassert>
 
-// With assertions (NDEBUG is not defined), ends the process if the expression is false. Without them,
-// the expression is compiled but not evaluated, so a variable that only assertions use is not unused.
+// With assertions (NDEBUG is not defined), ends the process if the expression is false. Without
+// them, the expression is compiled but not evaluated, so a variable that only assertions use is not
+// unused.
 #ifdef NDEBUG
 #define CFILE_ASSERT(...) static_cast<void>(false && static_cast<bool>(__VA_ARGS__))
 #else

@@ -34,9 +34,9 @@ uint8_t* DecompressValues(const SymbolTable& table, std::string_view prefix,
                           std::span<const uint8_t> text, std::span<const uint64_t> starts,
                           uint8_t* to, std::span<std::string_view> out);
 
-// Compares values, which are stored as DecompressValues reads them, with a constant. `constant`: the
-// bytes that are stored for it. If value i is equal, sets bit `bit` + i of `bits` to 1. Bytes before
-// `readable` may be read.
+// Compares values, which are stored as DecompressValues reads them, with a constant. `constant`:
+// the bytes that are stored for it. If value i is equal, sets bit `bit` + i of `bits` to 1. Bytes
+// before `readable` may be read.
 void MatchValues(std::span<const uint8_t> text, std::span<const uint64_t> starts,
                  const uint8_t* readable, std::span<const uint8_t> constant, size_t bit,
                  uint8_t* bits);

@@ -239,8 +239,8 @@ HWY_INLINE void Match(const uint8_t* packed, size_t width, U low, U high, uint8_
   const RowTag<U> d;
   const hn::RebindToSigned<RowTag<U>> ds;
   using I = hn::TFromD<decltype(ds)>;
-  // The condition is number - low < limit, without signs. Highway's comparison of signed lanes gives
-  // the same result after the sign bits of both sides are inverted.
+  // The condition is number - low < limit, without signs. Highway's comparison of signed lanes
+  // gives the same result after the sign bits of both sides are inverted.
   const U limit = static_cast<U>(high - low + 1);
   if (limit == 0) {
     std::memset(bits, 0xff, kVectorValues / 8);

@@ -1,7 +1,7 @@
 // Decompresses the LZ4 blocks inside Kudu's BIT_SHUFFLE blocks. (The compression codec LZ4, which
 // compresses whole blocks of a file, does not use this.) These LZ4 blocks hold bit-transposed
-// values, which are mostly long repetitions of a few bytes. liblz4 copies a repetition in steps of 8
-// bytes. Each step reads the bytes that the step before has written, which is slow.
+// values, which are mostly long repetitions of a few bytes. liblz4 copies a repetition in steps of
+// 8 bytes. Each step reads the bytes that the step before has written, which is slow.
 //
 // The speeds in GB/s, for blocks of 256 KiB, of this function and of liblz4 1.9.4: integers below
 // 100: 48 and 6; integers below 8: 38 to 47 and 9; sequences and equal values: 47 to 49 and 22 to

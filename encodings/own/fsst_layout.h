@@ -36,8 +36,9 @@ struct FsstHeader {
   size_t groups_begin = 0;
 };
 
-// Sets `header` to the header of a block of `count` values. kDataLoss: the header is damaged, or the
-// first group does not begin directly after it. If there are no values, leaves `header` as it is.
+// Sets `header` to the header of a block of `count` values. kDataLoss: the header is damaged, or
+// the first group does not begin directly after it. If there are no values, leaves `header` as it
+// is.
 inline absl::Status ParseFsstHeader(std::span<const uint8_t> block, uint32_t count,
                                     FsstHeader& header) {
   if (count == 0) {

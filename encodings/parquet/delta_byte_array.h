@@ -16,7 +16,8 @@
 //
 // The prefixes are stored in the skip table, not in the page: pages are compatible with other
 // writers and no larger. A prefix is stored if it is short or the page is large
-// (delta_byte_array_places.h). The table takes 24 bytes plus a stored prefix for every 1,024 values.
+// (delta_byte_array_places.h). The table takes 24 bytes plus a stored prefix for every 1,024
+// values.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The skip table of DELTA_BYTE_ARRAY (delta_byte_array.h), for the encoder and for pages that another
-// writer has made (page_skip_table.h).
+// The skip table of DELTA_BYTE_ARRAY (delta_byte_array.h), for the encoder and for pages that
+// another writer has made (page_skip_table.h).
 #pragma once
 
 #include <cstddef>

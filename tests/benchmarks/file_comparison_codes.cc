@@ -1,5 +1,5 @@
-// Measures numbers that automatic choice packs into few bits with FOR, and searches in a file of many URLs: MeasureCodes,
-// MeasureManyUrls.
+// Measures numbers that automatic choice packs into few bits with FOR, and searches in a file of
+// many URLs: MeasureCodes, MeasureManyUrls.
 #include <algorithm>
 #include <memory>
 #include <random>

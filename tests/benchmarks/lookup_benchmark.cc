@@ -3,10 +3,11 @@
 //   build/release/tests/benchmarks/lookup_benchmark [ROWS]   (default: 2,000,000 rows)
 //
 // A row has 7 columns: a compound key of two numbers and a text, and four values. The rows lie in
-// parts that overlap: each part has each fourth row. Then the parts are merged into one. RocksDB has
-// the same rows in as many files of level 0, with zstd and no compaction; a value has the bytes of
-// the other columns. Both have Bloom filters of 10 bits. All is warm. "own loop" is what a program writes with
-// cursors of the parts' files. The figures are microseconds of processor time for one key.
+// parts that overlap: each part has each fourth row. Then the parts are merged into one. RocksDB
+// has the same rows in as many files of level 0, with zstd and no compaction; a value has the bytes
+// of the other columns. Both have Bloom filters of 10 bits. All is warm. "own loop" is what a
+// program writes with cursors of the parts' files. The figures are microseconds of processor time
+// for one key.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

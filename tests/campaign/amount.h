@@ -1,6 +1,6 @@
 // Functions that choose how much work a campaign does, and that count this work. As a test of a
-// build, a campaign takes a few seconds. tests/campaign/nightly sets CFILE_CAMPAIGN=full; the campaign
-// then does all of its work, and prints the amounts as a row of the results table.
+// build, a campaign takes a few seconds. tests/campaign/nightly sets CFILE_CAMPAIGN=full; the
+// campaign then does all of its work, and prints the amounts as a row of the results table.
 #pragma once
 
 #include <cstdint>

@@ -112,7 +112,8 @@ void WriteAndReadCell(Encoding encoding, Compression compression, uint64_t size)
     }
     EXPECT_TRUE(Verify(*reader).ok());
   });
-  // A decoder of FSST also has the text of a group, and its buffer of values grows to twice the size.
+  // A decoder of FSST also has the text of a group, and its buffer of values grows to twice the
+  // size.
   const int most_copies = (compressed ? 5 : 3) + (is_fsst ? 2 : 0);
   EXPECT_LE(read, static_cast<int64_t>(most_copies * size) + 4 * kMiB);
 }

@@ -178,8 +178,8 @@ TEST(ArrowTypes, ListsOfOtherLengthsAreErrors) {
   }
 }
 
-// The error of reading a stream of `rows` after change(stream). `damage`: changes the first child of
-// the batch.
+// The error of reading a stream of `rows` after change(stream). `damage`: changes the first child
+// of the batch.
 template <typename Change>
 std::string ErrorOf(Shape column, std::vector<Json> rows, const Change& change,
                     void (*damage)(ArrowArray&)) {

@@ -308,8 +308,8 @@ std::vector<std::optional<Owned<T>>> RowsAppended(
   return rows;
 }
 
-// These calls are natural for users. None of them is ambiguous, although Append takes a span, values
-// in braces, or a Batch.
+// These calls are natural for users. None of them is ambiguous, although Append takes a span,
+// values in braces, or a Batch.
 TEST(Writer, AppendsWhatUsersWrite) {
   using Integers = std::vector<std::optional<int32_t>>;
   std::vector<int32_t> vector = {1, 2, 3};

@@ -1,5 +1,5 @@
-// Reads the Bloom filters that Kudu stores beside its columns. minted_golden_test.cc reads all other
-// files of Kudu.
+// Reads the Bloom filters that Kudu stores beside its columns. minted_golden_test.cc reads all
+// other files of Kudu.
 #include <bit>
 #include <filesystem>
 #include <string>

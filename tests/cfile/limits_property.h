@@ -1,6 +1,7 @@
 // Checks that the limits of writers and readers agree. If the writer accepts the values, a reader
 // with the same limits reads the whole file. If the values exceed a limit, the writer returns an
-// error that names the limit, and publishes nothing. The templates exist for each type of CFILE_FOR_EACH_VALUE_TYPE.
+// error that names the limit, and publishes nothing. The templates exist for each type of
+// CFILE_FOR_EACH_VALUE_TYPE.
 #pragma once
 
 #include <random>

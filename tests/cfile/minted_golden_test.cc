@@ -1,8 +1,8 @@
 // Reads the golden files of every folder with a manifest: of Kudu, of version 0.1 of this library,
 // and those that tests/golden/mint.cc wrote with each release. The files hold the rows of their
 // manifest. A library with the version number of a folder writes the same bytes. Reads also the
-// tables in tests/golden/tables-*, which tests/golden/mint_tables.cc wrote. The environment variable
-// CFILE_GOLDEN_DIRS names more folders that have manifests, themselves or in subfolders.
+// tables in tests/golden/tables-*, which tests/golden/mint_tables.cc wrote. The environment
+// variable CFILE_GOLDEN_DIRS names more folders that have manifests, themselves or in subfolders.
 #include <fstream>
 #include <set>
 

@@ -1,5 +1,5 @@
-// Damaged Parquet files: each bit of small files is flipped, and each prefix is read. The result is an
-// error that names the file, or a table without damage, and takes little memory.
+// Damaged Parquet files: each bit of small files is flipped, and each prefix is read. The result is
+// an error that names the file, or a table without damage, and takes little memory.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,5 +1,6 @@
-// Parquet files of Spark, parquet-java, the Rust crate, pyarrow, DuckDB, Polars and fastparquet have the
-// values in tests/golden/parquet-files. make_peers.py there says what the values look like.
+// Parquet files of Spark, parquet-java, the Rust crate, pyarrow, DuckDB, Polars and fastparquet
+// have the values in tests/golden/parquet-files. make_peers.py there says what the values look
+// like.
 #include <filesystem>
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
-// Parquet files of tests/golden/parquet-files, and the contents of the tables that are made of them.
+// Parquet files of tests/golden/parquet-files, and the contents of the tables that are made of
+// them.
 #pragma once
 
 #include <map>

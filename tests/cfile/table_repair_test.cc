@@ -568,8 +568,8 @@ TEST_F(TableRepairTest, ErrorsOfTheStorageRemoveNoRows) {
   EXPECT_TRUE(absl::IsUnavailable(Repair(storage, {.drop_damaged = true}).status()));
 }
 
-// With null_lost, a row stays only if it has a value that can be read, and the order of the rows and
-// the groups of records stay, too.
+// With null_lost, a row stays only if it has a value that can be read, and the order of the rows
+// and the groups of records stay, too.
 TEST_F(TableRepairTest, LostValuesThatCannotBecomeNull) {
   schema_.columns[0].nullable = schema_.columns[1].nullable = true;
   AppendParts(1);
@@ -1047,8 +1047,8 @@ TEST_F(RepairedColumnsTest, InterruptedChanges) {
     const std::vector<std::string> before = Contents(Open());
     ASSERT_TRUE(changes[i](storage_).ok());
     const std::vector<std::string> changed = Contents(Open());
-    // If calls_between is -1, only one call fails. Otherwise one call fails, then calls_between calls
-    // succeed, and then the process is killed.
+    // If calls_between is -1, only one call fails. Otherwise one call fails, then calls_between
+    // calls succeed, and then the process is killed.
     for (const int calls_between : {-1, 0, 1, 2, 3}) {
       bool done = false, seen_before = false, seen_after = false;
       for (int calls = 0; !done; ++calls) {

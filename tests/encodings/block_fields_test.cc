@@ -111,7 +111,8 @@ TEST(BlockFields, CoverDamagedBlocks) {
   EXPECT_GT(refused, 1000);
 }
 
-// The fields of a block, as "OFFSET+SIZE NAME MEANING". The last text is the error, if there is one.
+// The fields of a block, as "OFFSET+SIZE NAME MEANING". The last text is the error, if there is
+// one.
 std::vector<std::string> Texts(Encoding encoding, PhysicalType type, std::vector<uint8_t> bytes,
                                uint32_t count = 0) {
   std::vector<std::string> texts;

@@ -343,8 +343,8 @@ TEST(RleHybridTest, FindsLowerBounds) {
 }
 
 // Encoding and seeking take work for each run, not for each value. There are so many values that
-// work for each of them would not end before the test runner stops this test. What can be counted is
-// also checked: bytes, runs and checkpoints.
+// work for each of them would not end before the test runner stops this test. What can be counted
+// is also checked: bytes, runs and checkpoints.
 TEST(RleHybridTest, WorkDependsOnRunsNotOnValues) {
   constexpr uint64_t kRuns = 1000;  // of each of two values
   constexpr uint64_t kValues = kRuns * kMaxRunValues;

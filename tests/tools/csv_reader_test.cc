@@ -173,8 +173,8 @@ TEST(CsvReader, AnyShortText) {
   }
 }
 
-// Reads all records from the second one on, in pieces of at least `piece_bytes` bytes. After an error
-// goes on where the reader says, and adds the record to `bad`.
+// Reads all records from the second one on, in pieces of at least `piece_bytes` bytes. After an
+// error goes on where the reader says, and adds the record to `bad`.
 Records ReadGoodRecords(CsvReader reader, uint64_t piece_bytes, std::vector<RecordPlace>& bad) {
   Records records;
   reader.LeaveOutPlaceOfErrors();

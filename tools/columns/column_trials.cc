@@ -61,7 +61,8 @@ std::vector<StoredForm> FormsOf(const ColumnType& type) {
   return forms;
 }
 
-// Returns the forms of the first kMostShownBlocks blocks of `file`, that of FirstFile.
+// Returns the encodings and codecs of the first kMostShownBlocks blocks of `file`, a result of
+// FirstFile.
 absl::StatusOr<FormsInUse> FindFormsInUse(const std::optional<Reader>& file) {
   FormsInUse forms;
   if (!file) return forms;

@@ -396,8 +396,8 @@ absl::StatusOr<bool> RangeScan::OpenNext() {
   ++open_end_;
   // One scan reads several ranges if, in each column, every range begins in the data block in which
   // the range before it ends. Otherwise the scan could read blocks between the ranges. With a
-  // condition or a limit, each range has its own scan, because a scan also tests and counts the rows
-  // between the ranges.
+  // condition or a limit, each range has its own scan, because a scan also tests and counts the
+  // rows between the ranges.
   while (selection_.options.where.empty() && !selection_.rows_left && open_end_ < ranges_.size()) {
     CFILE_ASSIGN_OR_RETURN(const bool same,
                            InSameBlocks(ranges_[open_end_ - 1].end - 1, ranges_[open_end_].begin));

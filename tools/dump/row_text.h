@@ -121,10 +121,11 @@ absl::StatusOr<RowPlan> PlanRows(const Input& input, const CommonOptions& common
 // - In any other file, each entry is one line: the repetition level, the definition level and the
 //   value of the entry. A "-" stands for a value that is missing. A JSON array is not possible,
 //   because the levels alone do not say which entry is a null and which is an empty list.
-// With kJson, each record is one line: an object with its ordinal, and with the array or the entries.
-// A damaged record is not printed, except that the beginning of one of more than 1 MiB may be.
-// kInvalidArgument: the user chose records in another way than by the first record and the number
-// of records, or another format than kText, kHex and kJson. Other errors are those of LevelCursor.
+// With kJson, each record is one line: an object with its ordinal, and with the array or the
+// entries. A damaged record is not printed, except that the beginning of one of more than 1 MiB may
+// be. kInvalidArgument: the user chose records in another way than by the first record and the
+// number of records, or another format than kText, kHex and kJson. Other errors are those of
+// LevelCursor.
 absl::StatusOr<RowPlan> PlanEntries(const Reader& file, const CommonOptions& common,
                                     const RowChoice& choice, const RangeChoice& range,
                                     const RowForm& form);

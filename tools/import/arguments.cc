@@ -158,8 +158,8 @@ absl::Status TakePlaces(std::vector<std::string> places, ImportOptions& import) 
   return absl::OkStatus();
 }
 
-// Parses COLUMN=TYPE into `types`. The format of a date may contain =, too, so this function takes the
-// last = that a type follows.
+// Parses COLUMN=TYPE into `types`. The format of a date may contain =, too, so this function takes
+// the last = that a type follows.
 absl::Status ParseType(const std::string& text, std::map<std::string, TextType>& types) {
   std::string column, type;
   if (!SplitColumnOption(text, column, type)) return Wrong("--type", text, "expected COLUMN=TYPE");

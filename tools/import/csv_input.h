@@ -38,8 +38,8 @@ class CsvInput {
   static constexpr uint64_t kPieceBytes = 256 << 10;
 
   // Reads the first record as the header. A field is null if it is unquoted and is empty or one of
-  // `null_texts`. Precondition: source->InMemory() has the text. kInvalidArgument: the file is empty
-  // or not text in UTF-8, or a name in the header is not UTF-8.
+  // `null_texts`. Precondition: source->InMemory() has the text. kInvalidArgument: the file is
+  // empty or not text in UTF-8, or a name in the header is not UTF-8.
   static absl::StatusOr<CsvInput> Open(std::shared_ptr<const Source> source,
                                        const CsvDialect& dialect,
                                        std::vector<std::string> null_texts);

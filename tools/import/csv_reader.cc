@@ -61,8 +61,8 @@ std::string Reason(const Sample& sample) {
                       " fields");
 }
 
-// Lines end with a line feed. But if the text begins with many lines that end with only a carriage
-// return, as on the Macintosh before 2001, this is the end of all lines.
+// Returns the last byte of each line: a carriage return if the first 64 KiB of the text have
+// carriage returns but no line feed, as files of old Macintosh programs do; else a line feed.
 char LineEndOf(std::string_view text) {
   const std::string_view begin = text.substr(0, 64 << 10);
   return begin.find('\n') == begin.npos && begin.find('\r') != begin.npos ? '\r' : '\n';
@@ -181,7 +181,8 @@ absl::Status CsvReader::ReadRecord() {
   }
 }
 
-// Reads an unquoted field from its first escape on, which is at `at`. Afterwards `at` is at its end.
+// Reads an unquoted field from its first escape on, which is at `at`. Afterwards `at` is at its
+// end.
 absl::Status CsvReader::ReadEscaped(CsvField& field, const char*& at) {
   std::string& unescaped = Unescaped();
   const char* part = field.start;

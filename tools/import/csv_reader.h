@@ -3,10 +3,11 @@
 //   CsvReader reader("flights.csv", text, ',');
 //   for (auto more = reader.Next(); more.ok() && *more; more = reader.Next()) Use(reader.fields());
 //
-// CsvDialect says how the text may differ from RFC 4180. A record ends with LF or CRLF; the last
-// one may end with the text. A quoted field may contain delimiters, line ends and quotes; each
-// quote inside is written twice. A UTF-8 byte order mark at the start is skipped. Blank lines are
-// skipped before the first record; after it they are skipped unless records have a single field.
+// CsvDialect says how the text may differ from RFC 4180. A record ends with LF or CRLF, or
+// with CR if the first 64 KiB have no LF; the last one may end with the text. A quoted field may
+// contain delimiters, line ends and quotes; each quote inside is written twice. A UTF-8 byte order
+// mark at the start is skipped. Blank lines are skipped before the first record; after it they are
+// skipped unless records have a single field.
 #pragma once
 
 #include <array>
@@ -67,8 +68,8 @@ class CsvReader {
   // column: a stray quote, a quote that is never closed, a CR without LF, a record with another
   // number of fields than the first one that was read.
   absl::StatusOr<bool> Next();
-  // From now on, a record has only these of its fields, in this order. Precondition: each record has
-  // them.
+  // From now on, a record has only these of its fields, in this order. Precondition: each record
+  // has them.
   void Choose(std::vector<size_t> fields) { chosen_ = std::move(fields); }
 
   // The fields of the last record. Valid until the next call of Next.
@@ -171,11 +172,12 @@ struct Delimiter {
 // comma, tab, semicolon, pipe; otherwise the character itself.
 std::string DelimiterName(char delimiter);
 
-// Finds the delimiter of `text`, the beginning of the file `path`, whose other characters are those
-// of `dialect`: of comma, tab, semicolon and pipe the one with which the most of the first records
-// (at most 100, in the first MiB) have as many fields as the first record, at least two. If several
-// are equal, the first of them, and the tab first if the name of the file ends in .tsv or .tab. If
-// there is none for more than half of the records, the comma.
+// Finds the delimiter of `text`, the beginning of the file `path`. Tries comma, tab, semicolon and
+// pipe, in this order, on the first records (at most 100, in the first MiB). If the name of the
+// file ends in .tsv or .tab, tries the tab first. A delimiter fits a record if the record has as
+// many fields as the first record, and at least two. Returns the delimiter that fits the most
+// records; of several such delimiters, the one that was tried first; and the comma if no delimiter
+// fits more than half of the records. `dialect` has the other characters.
 Delimiter FindDelimiter(std::string_view text, std::string_view path, CsvDialect dialect);
 
 }  // namespace cfile::tools

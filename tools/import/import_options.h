@@ -43,8 +43,8 @@ struct ImportOptions : LayoutOptions {
   RecordLimits record_limits = {};
   std::vector<std::string> sorted_by;     // columns, the most significant first
   size_t memory_bytes = size_t{1} << 30;  // for sorting
-  // Where the nulls of the columns in `sorted_by` sort: after all values, or before all values. With
-  // `append`, the table says this.
+  // Where the nulls of the columns in `sorted_by` sort: after all values, or before all values.
+  // With `append`, the table says this.
   bool nulls_last = true;
   std::vector<std::string> at;  // of JSON: JsonLines
   std::string schema_path;      // of JSON Lines: a file with the schema; empty: find the schema

@@ -219,8 +219,8 @@ class Importer {
 
     TakeMissing();
 
-    // The new part is sorted and indexed like the table, or each search would read it from its
-    // beginning.
+    // The new part is sorted and indexed like the table. Otherwise each search would have to read
+    // all of its rows.
     CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, table));
     key_types_ = schema.key_types();
     if (options_.skip_bad_rows == 0) return absl::OkStatus();
@@ -341,7 +341,7 @@ class Importer {
   absl::Status Write(std::span<const WriterOptions> column_options, TableWriter& writer) {
     CFILE_RETURN_IF_ERROR(in_order_ ? WritePieces(input_.first_row(), writer)
                                     : WriteSorted(column_options, writer));
-    // Otherwise nobody would call Update if the file has no rows.
+    // If the file has no rows, this is the only call of Update.
     CFILE_RETURN_IF_ERROR(progress_.Update(input_.reader().size(), rows_));
     return writer.Finish();
   }

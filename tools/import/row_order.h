@@ -75,7 +75,7 @@ class RowSorter {
       : row_key_(std::move(row_key)), memory_bytes_(memory_bytes) {}
 
   // Takes the rows of the file from `begin` on, where a row begins, as many as fit into the memory,
-  // and sorts them. Rows with equal keys stay in the order of the file. Errors: those of
+  // and sorts them. Rows with equal keys stay in the order of the file. Errors as
   // RowsAreInOrder.
   absl::Status Take(CsvInput& input, uint64_t begin, Progress& progress);
 

@@ -46,8 +46,8 @@ struct TypePassResult {
 
 // Reads all rows of `input`, from input.first_row() on, with `num_threads` threads.
 //
-// If `max_bad_rows` is 0, an error in the CSV ends the pass: kInvalidArgument with the line, as from
-// CsvReader::Next. Values are not checked against given types.
+// If `max_bad_rows` is 0, an error in the CSV ends the pass: kInvalidArgument with the line, as
+// from CsvReader::Next. Values are not checked against given types.
 //
 // Otherwise up to `max_bad_rows` rows may be bad. They do not count for the types. A row is bad if
 // - it has another number of fields than the first record,
@@ -67,8 +67,8 @@ absl::StatusOr<bool> FirstRecordIsARow(CsvInput& input, std::span<const ColumnRu
                                        OldestReader oldest_reader,
                                        std::vector<ColumnEvidence>& found);
 
-// The reason of each column whose type was inferred from `columns`. Counts lines up to the last line
-// that a reason names. After the call, the position of input.reader() is undefined.
+// The reason of each column whose type was inferred from `columns`. Counts lines up to the last
+// line that a reason names. After the call, the position of input.reader() is undefined.
 std::vector<TypeReason> ExplainTypes(CsvInput& input, std::span<const ColumnEvidence> columns,
                                      OldestReader oldest_reader);
 

@@ -67,8 +67,9 @@ std::string PackingName(Packing packing);
 //
 // Checksums are verified. The data must end at the end of a member or frame. Errors of Next:
 // kInvalidArgument "NAME: offset N: ..." if the data is damaged or truncated; N counts bytes of the
-// compressed data. kOutOfRange: a window above the limit. kUnimplemented, from this function: the
-// library for `packing` is not built in. Precondition: `packing` is not kNone.
+// compressed data. kOutOfRange: a window above the limit. Decompress itself returns
+// kUnimplemented if the library for `packing` is not built in. Precondition: `packing` is not
+// kNone.
 absl::StatusOr<std::unique_ptr<ByteStream>> Decompress(Packing packing,
                                                        std::unique_ptr<ByteStream> packed,
                                                        std::string name);

@@ -44,8 +44,8 @@ class Utf8Stream final : public ByteStream {
   }
 
  private:
-  // Converts the front of rest_ into buffer_, and removes it from rest_. Returns the number of bytes
-  // in buffer_. Sets needs_more_ if rest_ is empty or an incomplete character.
+  // Converts the front of rest_ into buffer_, and removes it from rest_. Returns the number of
+  // bytes in buffer_. Sets needs_more_ if rest_ is empty or an incomplete character.
   absl::StatusOr<size_t> Convert() {
     char* in = rest_.data();
     size_t in_bytes = rest_.size();

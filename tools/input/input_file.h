@@ -25,8 +25,8 @@ struct InputFileOptions {
   uint64_t max_bytes = UINT64_MAX;  // of text that is not read from the file itself
   std::string spool_directory;      // of the temporary file
   bool map = false;                 // Source::InMemory has the text
-  // Called before each part of the input is read, and each second while a pipe has no data. Gets the
-  // number of bytes that were read. An error ends the work.
+  // Called before each part of the input is read, and each second while a pipe has no data. Gets
+  // the number of bytes that were read. An error ends the work.
   std::function<absl::Status(uint64_t bytes)> progress;
 };
 
@@ -80,10 +80,10 @@ using TextParts = std::shared_ptr<const std::vector<TextPart>>;
 // The part in which the byte at `offset` is. Precondition: parts != nullptr.
 const TextPart& PartAt(const TextParts& parts, uint64_t offset);
 
-// The files that `paths` names: files, URLs and - are themselves. A directory stands for the files in
-// it and in its folders, except names that begin with . or _. A path that does not exist may be a
-// pattern of a shell. The files of each path are sorted. kNotFound: a directory or pattern without
-// files.
+// The files that `paths` names: files, URLs and - are themselves. A directory stands for the files
+// in it and in its folders, except names that begin with . or _. A path that does not exist may be
+// a pattern of a shell. The files of each path are sorted. kNotFound: a directory or pattern
+// without files.
 absl::StatusOr<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths);
 
 struct JoinedFiles {
@@ -91,10 +91,11 @@ struct JoinedFiles {
   TextParts parts;
 };
 
-// Copies the texts of `paths` into one temporary file; each text ends with a line end. `options` are
-// for each file; their path is not used. `header(file, text)` returns how many bytes at the beginning
-// of `text` are a header, or an error: the file is not one of these. If the header of a later file has
-// the same bytes as that of the first file, it is left out. Errors: those of OpenInputFile.
+// Copies the texts of `paths` into one temporary file; each text ends with a line end. `options`
+// are for each file; their path is not used. `header(file, text)` returns the number of bytes of
+// the header with which `text` begins, or an error if the file cannot be joined with the others.
+// The header of a later file is left out if it has the same bytes as the header of the first file.
+// Errors: those of OpenInputFile and of `header`.
 absl::StatusOr<JoinedFiles> JoinFiles(
     const std::vector<std::string>& paths, InputFileOptions options,
     absl::FunctionRef<absl::StatusOr<size_t>(const InputFile& file, std::string_view text)> header);

@@ -25,8 +25,8 @@ struct JsonLeaf {
   TypeReason reason;  // why it has its type
 };
 
-// Infers the schema of records: call Add for each record, then Schema. Tables with this schema store
-// the records without loss, except that a null field and a missing field become the same.
+// Infers the schema of records: call Add for each record, then Schema. Tables with this schema
+// store the records without loss, except that a null field and a missing field become the same.
 //
 //   object           a group; a map if the object is always empty
 //   array            a list in Parquet's standard form; of strings if it never has an element

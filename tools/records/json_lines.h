@@ -22,13 +22,13 @@ inline constexpr size_t kJsonPadding = 64;
 // True if `json` is a JSON object, checked completely.
 bool IsJsonObject(std::string_view json);
 
-// If the file begins with [, it is an array of records, which may have line ends anywhere. Otherwise
-// each line is a record. Skips blank lines, and a byte order mark at the start of the file.
-// Thread-compatible. Memory: about 1 MiB plus twice the longest record.
+// If the file begins with [, it is an array of records, which may have line ends anywhere.
+// Otherwise each line is a record. Skips blank lines, and a byte order mark at the start of the
+// file. Thread-compatible. Memory: about 1 MiB plus twice the longest record.
 class JsonLines {
  public:
-  // `at`: the names of the fields that lead to the array of the records, for example {"results"} for
-  // {"results": [...]}. Empty: the file consists of the records.
+  // `at`: the names of the fields that lead to the array of the records, for example {"results"}
+  // for {"results": [...]}. Empty: the file consists of the records.
   explicit JsonLines(std::shared_ptr<const Source> source, std::vector<std::string> at = {})
       : source_(std::move(source)), at_(std::move(at)) {}
 

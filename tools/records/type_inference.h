@@ -23,8 +23,8 @@ struct TypeReason {
   std::string type_without;
 };
 
-// True if `text`, without quotes in CSV, stands for a missing value among numbers: blanks, -, NA, N/A,
-// null or NULL.
+// True if `text`, without quotes in CSV, stands for a missing value among numbers: blanks, -, NA,
+// N/A, null or NULL.
 bool IsMissingText(std::string_view text);
 
 // Add each value that is not null, then call Type. The result is the first of these types that

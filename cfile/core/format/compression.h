@@ -1,6 +1,6 @@
 // Codecs: their costs, and decompression. compress.h compresses. compression.cc also implements the
-// functions of cfile/types.h for names and numbers of codecs. To add a codec, see encodings/ADDING.md,
-// Adding a compression codec.
+// functions of cfile/types.h for names and numbers of codecs. To add a codec, see
+// encodings/ADDING.md, Adding a compression codec.
 #pragma once
 
 #include <cstdint>

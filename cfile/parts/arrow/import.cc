@@ -37,8 +37,8 @@ constexpr size_t kMaxEntries = size_t{1} << 17;
 constexpr size_t kMaxRecordEntries = size_t{1} << 27;
 // This is more than the maximum of any valid schema.
 constexpr size_t kMaxDepth = 1100;
-// The most fields that a stream can have for one node of a tree: the field itself, the values of its
-// dictionary, and the two fields of the runs of these values.
+// The most fields that a stream can have for one node of a tree: the field itself, the values of
+// its dictionary, and the two fields of the runs of these values.
 constexpr size_t kFieldsOfNode = 4;
 
 // Holds the schema and the arrays of a stream. Releases the stream.

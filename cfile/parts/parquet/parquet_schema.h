@@ -41,8 +41,8 @@ struct SchemaOfParquet {
 // twice, or there is no column of a name in `columns`. kOutOfRange: the schema exceeds one of
 // `limits`.
 //
-// A LIST or MAP that does not have the structure of GroupKind becomes a plain group, or a list if it
-// has the structure of a list. So no value is lost.
+// A LIST or MAP that does not have the structure of GroupKind becomes a plain group, or a list if
+// it has the structure of a list. So no value is lost.
 absl::StatusOr<SchemaOfParquet> SchemaFromParquet(const parquet::FileMetaData& file,
                                                   std::span<const std::string> columns,
                                                   const RecordLimits& limits);

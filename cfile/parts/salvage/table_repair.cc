@@ -80,7 +80,8 @@ absl::Status CommitParts(Storage& storage, const RepairOptions& options, const S
   return absl::OkStatus();
 }
 
-// Sets what Repair does with the damaged part `number` of `surveyed`, and with how many of its rows.
+// Sets what Repair does with the damaged part `number` of `surveyed`, and with how many of its
+// rows.
 absl::Status Plan(const std::shared_ptr<Storage>& storage, const RepairOptions& options,
                   const SurveyedTable& surveyed, size_t number, RepairedPart& part) {
   internal::SalvagedRows salvaged;

@@ -26,7 +26,8 @@ struct Run {
 // one. Thread-compatible.
 class KeyAppender {
  public:
-  // Appends to `writer`, and the places of the rows to `runs`; both must outlive the appender.
+  // The appender writes keys to `writer`, and adds the rows that have these keys to `runs`. Both
+  // must outlive the appender.
   KeyAppender(AnyWriter& writer, encodings::PhysicalType type, bool newest_only,
               std::vector<Run>& runs)
       : writer_(writer),
@@ -43,7 +44,8 @@ class KeyAppender {
     if (waits_ && waiting_part_ <= part && Equal(waiting_.value(), batch.values)) {
       waits_ = false;
     } else if (waits_) {
-      // 0 of an earlier part follows -0 of a later one.
+      // The waiting row has -0 and is newer than these rows, which have 0 and are in an earlier
+      // part.
       while (first < batch.size() && Equal(waiting_.value(), At(batch, first))) ++first;
       if (first == batch.size()) return absl::OkStatus();
     }

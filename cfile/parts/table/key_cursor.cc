@@ -21,8 +21,8 @@
 namespace cfile::internal {
 namespace {
 
-// Returns the number of values at the front for which `before` is true, at least 1. before(i) is for
-// value i. Preconditions: count > 0; `before` is true for the first value, and then up to some
+// Returns the number of values at the front for which `before` is true, at least 1. before(i) is
+// for value i. Preconditions: count > 0; `before` is true for the first value, and then up to some
 // value. The number of comparisons grows with the logarithm of the result. The result is often
 // small.
 template <typename Before>

@@ -27,8 +27,8 @@ namespace cfile {
 // Thread-safe.
 class TableReader::Impl final : public internal::ScanSource {
  public:
-  // Implements TableReader::Open and Refresh. Returns `known` if table.cft still has its bytes;
-  // `known` may be null.
+  // Implements TableReader::Open and Refresh. Returns `known`, which may be null, if
+  // table.cft has the same bytes as when `known` was opened.
   static absl::StatusOr<std::shared_ptr<const Impl>> Open(
       std::shared_ptr<Storage> storage, const ReaderOptions& options,
       std::shared_ptr<const Impl> known = nullptr);

@@ -219,8 +219,8 @@ class TableLookup::Impl {
     return absl::OkStatus();
   }
 
-  // Sets equal_keys_ to the forms of a compound key, in ascending order: a zero of a float column is
-  // stored as -0 or as 0. No forms: the key has no zeros, or is no key of the table.
+  // Sets equal_keys_ to the forms of a compound key, in ascending order: a zero of a float column
+  // is stored as -0 or as 0. No forms: the key has no zeros, or is no key of the table.
   absl::Status SetEqualKeys(std::string_view key) {
     constexpr size_t kMostForms = 256;
     std::vector<CompoundKey> forms(1, CompoundKey(key_types_));

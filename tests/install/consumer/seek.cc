@@ -1,4 +1,5 @@
-// A program that opens a file and seeks a key. Its size and its shared libraries are measured (install_test.py).
+// A program that opens a file and seeks a key. Its size and its shared libraries are measured
+// (install_test.py).
 #include <iostream>
 #include <string_view>
 

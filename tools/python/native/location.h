@@ -46,8 +46,8 @@ class Location {
 // interpreter lock.
 std::optional<Location> LocationOf(const nb::object& object);
 
-// Calls work(storage) with the storage of the table at `place`, without the interpreter lock. Returns
-// its result, or raises its error.
+// Calls work(storage) with the storage of the table at `place`, without the interpreter lock.
+// Returns its result, or raises its error.
 template <typename Work>
 auto AtTable(const Location& place, Work&& work) {
   const std::shared_ptr<cfile::Storage> storage = place.Storage();

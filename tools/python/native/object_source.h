@@ -32,10 +32,10 @@ std::shared_ptr<cfile::Storage> Interruptible(std::shared_ptr<cfile::Storage> fi
 // The file that describes a table. Its bytes are a snapshot (read_snapshot of cfile/_native.pyi).
 inline constexpr char kTableFile[] = "table.cft";
 
-// Returns a storage with the files of `interruptible`, a result of Interruptible, to open one table.
-// The first read of table.cft returns the snapshot. So the table has the parts of that moment, as
-// long as CollectGarbage has not removed their files. Later reads return the present table.cft: if
-// a file is missing, the reader finds out that its part was dropped.
+// Returns a storage with the files of `interruptible`, a result of Interruptible, to open one
+// table. The first read of table.cft returns the snapshot. So the table has the parts of that
+// moment, as long as CollectGarbage has not removed their files. Later reads return the present
+// table.cft: if a file is missing, the reader finds out that its part was dropped.
 std::shared_ptr<cfile::Storage> WithSnapshot(const cfile::Storage& interruptible,
                                              std::string snapshot);
 

@@ -28,12 +28,12 @@ struct IpcArray {
   }
 };
 
-// Returns the size of a value of a leaf in bits: of an index for kDictionary. 0: the size varies, or
-// the array has no buffer of values.
+// Returns the size of a value of a leaf in bits: of an index for kDictionary. 0: the size varies,
+// or the array has no buffer of values.
 uint64_t ValueBits(const ImportField& field);
 
-// Reads the arrays of `columns` from `batch`, a table of Arrow's type RecordBatch in the metadata of
-// `message`. If `batch` is not present, all arrays are empty.
+// Reads the arrays of `columns` from `batch`, a table of Arrow's type RecordBatch in the metadata
+// of `message`. If `batch` is not present, all arrays are empty.
 // kDataLoss: a buffer is not in the body or is too small, or there are more or fewer arrays.
 // kOutOfRange: a limit is exceeded. kUnimplemented: a codec was not built in.
 absl::StatusOr<std::vector<IpcArray>> ReadIpcArrays(const IpcMessage& message,
