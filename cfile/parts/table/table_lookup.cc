@@ -140,6 +140,9 @@ class TableLookup::Impl {
         last_ = equal_keys_.back();
       }
     }
+    // The bytes of `key` may lie in a row of an earlier call, whose part the search may close.
+    const std::string_view copy = first_;
+    if (lane_ == encodings::Lane::kBytes) key = &copy;
     for (size_t i = parts_.size(); i-- > 0;) {
       Part& part = parts_[i];
       if (*part.greatest < first_ || *part.least > last_) continue;
