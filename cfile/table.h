@@ -57,12 +57,13 @@ class CFILE_EXPORT TableWriter {
   // must not exist or must be empty. (A symbolic link to an empty directory is allowed.)
   // `options`: none, one for all columns, or one per column. In a table with key columns, one more
   // may follow, whose bloom_filter_bits_per_value and max_bloom_filter_bytes are for the key index
-  // (TableLookup uses the filter, and Compact and DropRowsBelow keep it). Its other
-  // options are fixed. WriterOptions::nullable is ignored:
-  // the schema says which columns are nullable. kAlreadyExists: the place is not empty, for
-  // example because of what a killed writer of a new table left (CollectGarbage removes it).
-  // kInvalidArgument: the schema is not valid, or `options` has a wrong number of entries. Other
-  // errors as Writer::Create.
+  // (TableLookup uses the filter, and Compact and DropRowsBelow keep it). The other options of the
+  // key index are fixed. A Bloom filter of the key index, or of a column with a value index, sets
+  // WriterOptions::single_values of all columns, because keys will be looked up.
+  // WriterOptions::nullable is ignored: the schema says which columns are nullable.
+  // kAlreadyExists: the place is not empty, for example because of what a killed writer of a new
+  // table left (CollectGarbage removes it). kInvalidArgument: the schema is not valid, or `options`
+  // has a wrong number of entries. Other errors as Writer::Create.
   static absl::StatusOr<TableWriter> Create(const TableLocation& table, const Schema& schema,
                                             std::span<const WriterOptions> options = {});
   // Begins a further part of a table, with the table's schema. `options` as in Create.

@@ -78,6 +78,8 @@ struct ScanCost {
   uint32_t byte = 0;
   // A search by key must decode many values: it cannot compare them in place.
   bool decodes_to_search = false;
+  // To read one value takes several microseconds, because many other values are decoded.
+  bool decodes_to_read = false;
 };
 
 // A finished block. The encoder keeps no reference to its bytes.

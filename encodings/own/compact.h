@@ -42,7 +42,8 @@ struct CompactCodec {
   // The worst case is a block of one page and one bin with all numbers of the type.
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 24;
-  static constexpr ScanCost kScanCost{.number = 1000, .decodes_to_search = true};
+  static constexpr ScanCost kScanCost{
+      .number = 1000, .decodes_to_search = true, .decodes_to_read = true};
   static constexpr Automatic kAutomatic = Automatic::kForSize;
 
   template <typename T>

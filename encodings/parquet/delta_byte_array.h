@@ -42,7 +42,8 @@ struct DeltaByteArrayCodec : PageCodec<DeltaByteArrayCodec> {
   // Each value has two lengths, see DeltaLengthByteArrayCodec.
   static constexpr uint32_t kWorstExtraBytesPerValue = 10;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 384;
-  static constexpr ScanCost kScanCost{.string = 3600, .byte = 40, .decodes_to_search = true};
+  static constexpr ScanCost kScanCost{
+      .string = 3600, .byte = 40, .decodes_to_search = true, .decodes_to_read = true};
   static constexpr bool Supports(PhysicalType type) {
     return type == PhysicalType::kBytes || type == PhysicalType::kFixedBytes ||
            type == PhysicalType::kInt128;

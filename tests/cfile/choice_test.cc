@@ -147,6 +147,40 @@ TEST(Choice, LargeColumns) {
   ExpectSmall<int64_t>(ColumnType::Int64(), times, 1.15);
 }
 
+// Sums of small steps, with two decimals.
+std::vector<double> WalkOfPrices(size_t count) {
+  std::mt19937_64 random(5);
+  std::vector<double> prices;
+  for (int64_t cents = 10'000; prices.size() < count;
+       cents += static_cast<int64_t>(random() % 3) - 1)
+    prices.push_back(static_cast<double>(cents) / 100);
+  return prices;
+}
+
+// The smallest encodings decode many values to read one. They are left out on request, but not from
+// files that are to be small.
+TEST(Choice, SingleValues) {
+  std::vector<std::string> paths;
+  for (int i = 0; i < 100'000; ++i)
+    paths.push_back(absl::StrFormat("/home/user-%d/photos/%08d.jpeg", i / 20'000, 7 * i));
+  const auto encoding_of = [](const std::vector<uint8_t>& file) {
+    return Reader::Open(NewMemoryViewSource(file))->info().encoding;
+  };
+  for (const Goal goal : {Goal::kBalanced, Goal::kSize}) {
+    for (const bool single_values : {false, true}) {
+      const bool smallest = goal == Goal::kSize || !single_values;
+      const WriterOptions options{.goal = goal, .single_values = single_values};
+      EXPECT_EQ(encoding_of(WriteValues<double>(ColumnType::Double(), options,
+                                                WalkOfPrices(100'000))) == Encoding::kCompact,
+                smallest);
+      EXPECT_EQ(
+          encoding_of(WriteValues<std::string_view>(ColumnType::String(), options, Views(paths))) ==
+              Encoding::kParquetDeltaByteArray,
+          smallest);
+    }
+  }
+}
+
 // Expects that a block begins soon after the values change at `change`: at most two intervals of
 // `interval` values later, and the values of a look. Returns the encoding of this block.
 template <typename T>

@@ -213,6 +213,37 @@ TEST_F(TableLookupTest, FindsCompoundKeys) {
   EXPECT_FALSE(OpenTable().OpenColumn(1, 4)->info().bloom_filter.has_value());
 }
 
+// A Bloom filter of the keys says that rows will be looked up, so no column gets an encoding whose
+// single values are slow to read.
+TEST_F(TableLookupTest, AFilterOfTheKeysMeansSingleValues) {
+  std::vector<int64_t> keys;
+  std::vector<double> prices;
+  int64_t cents = 10'000;
+  std::mt19937_64 random(5);
+  for (int64_t i = 0; i < 50'000; ++i) {
+    keys.push_back(i);
+    cents += static_cast<int64_t>(random() % 3) - 1;
+    prices.push_back(static_cast<double>(cents) / 100);
+  }
+  const auto encoding = [&](const std::string& name, std::vector<size_t> key_columns,
+                            std::vector<WriterOptions> options) {
+    const Schema schema{.columns = {{.name = "key", .type = ColumnType::Int64()},
+                                    {.name = "price", .type = ColumnType::Double()}},
+                        .key_columns = std::move(key_columns)};
+    auto writer = TableWriter::Create(path_ + name, schema, options);
+    EXPECT_TRUE(writer.ok() && writer->Append<int64_t>(0, keys).ok() &&
+                writer->Append<double>(1, prices).ok() && writer->Finish().ok());
+    return TableReader::Open(path_ + name)->OpenColumn(0, 1)->info().encoding;
+  };
+  const WriterOptions filter{.bloom_filter_bits_per_value = 10};
+  const WriterOptions sorted{.value_index = true};
+  const WriterOptions both{.value_index = true, .bloom_filter_bits_per_value = 10};
+  EXPECT_EQ(encoding("1", {0, 1}, {{}, {}, {}}), Encoding::kCompact);
+  EXPECT_NE(encoding("2", {0, 1}, {{}, {}, filter}), Encoding::kCompact);
+  EXPECT_EQ(encoding("3", {}, {sorted, {}}), Encoding::kCompact);
+  EXPECT_NE(encoding("4", {}, {both, {}}), Encoding::kCompact);
+}
+
 // Merges the parts, keeping the newest rows. Then each key has one row: the one that was found
 // before.
 TEST_F(TableLookupTest, CompactKeepsTheNewestRows) {

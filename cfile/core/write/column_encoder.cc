@@ -28,6 +28,7 @@ absl::StatusOr<std::unique_ptr<encodings::AnyBlockEncoder>> NewEncoder(const Col
                            .compression_level = options.compression_level,
                            .compress_all = options.compression != Compression::kDefault,
                            .value_index = options.value_index,
+                           .single_values = options.single_values,
                            .movable_blocks = PolicyOf(options).movable_blocks,
                            .for_searches = options.value_index &&
                                            options.compression == Compression::kDefault &&

@@ -366,6 +366,7 @@ std::vector<const EncodingRow*> TrialCandidates(PhysicalType type, const AutoOpt
   for (const EncodingRow& row : encodings::Encodings()) {
     const bool own = static_cast<uint32_t>(row.encoding) >= encodings::kFirstOwnNumber;
     if (own && !choice.own_encodings) continue;
+    if (choice.single_values && !for_size && row.scan_cost.decodes_to_read) continue;
     if (may_take(row.automatic) && row.Supports(type)) candidates.push_back(&row);
   }
   return candidates;

@@ -28,6 +28,7 @@ struct AutoOptions {
   // decompression in scans.
   bool compress_all = false;
   bool value_index = false;
+  bool single_values = false;
   // The blocks may be copied into other files, so that they cannot need a table of symbols.
   bool movable_blocks = false;
   // The file has a value index, and its blocks are not copied into other files. So encodings that

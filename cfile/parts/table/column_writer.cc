@@ -80,8 +80,14 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
 }
 
 WriterOptions OptionsOfFile(std::span<const WriterOptions> options, size_t i, size_t num_columns) {
-  if (i < num_columns)
-    return options.empty() ? WriterOptions{} : options[options.size() == 1 ? 0 : i];
+  if (i < num_columns) {
+    WriterOptions column = options.empty() ? WriterOptions{} : options[options.size() == 1 ? 0 : i];
+    for (size_t key = 0; key < options.size(); ++key) {
+      const bool is_key = key == num_columns || options[key].value_index;
+      column.single_values |= is_key && options[key].bloom_filter_bits_per_value > 0;
+    }
+    return column;
+  }
   WriterOptions keys =
       CompoundKeyOptions(options.empty() ? OldestReader::kDefault : options[0].oldest_reader);
   if (options.size() <= num_columns) return keys;
