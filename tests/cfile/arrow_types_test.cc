@@ -8,7 +8,7 @@
 
 #include "cfile/arrow.h"
 #include "cfile/arrow_import.h"
-#include "cfile/parts/arrow/schema/schema_text.h"
+#include "cfile/parts/arrow/schema/ipc_fields.h"
 #include "cfile/table.h"
 #include "cfile/table_columns.h"
 #include "cfile/table_scan.h"

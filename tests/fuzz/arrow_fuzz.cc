@@ -9,7 +9,7 @@
 #include "cfile/arrow.h"
 #include "cfile/arrow_import.h"
 #include "cfile/arrow_ipc.h"
-#include "cfile/parts/arrow/schema/ipc_schema_writer.h"
+#include "cfile/parts/arrow/schema/ipc_fields.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
 #include "tests/cfile/arrow_building.h"

@@ -9,9 +9,8 @@
 
 #include "absl/strings/escaping.h"
 #include "cfile/parquet.h"
-#include "cfile/parts/arrow/schema/ipc_schema_writer.h"
+#include "cfile/parts/arrow/schema/ipc_fields.h"
 #include "cfile/parts/parquet/arrow_description.h"
-#include "cfile/parts/parquet/arrow_fields.h"
 #include "cfile/parts/parquet/key_value_metadata.h"
 #include "cfile/parts/parquet/pandas_metadata.h"
 #include "cfile/parts/parquet/parquet_schema.h"

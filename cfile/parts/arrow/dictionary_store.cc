@@ -1,3 +1,5 @@
+#include "cfile/parts/arrow/value_store.h"
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -6,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "cfile/parts/arrow/buffer_pool.h"
-#include "cfile/parts/arrow/value_store.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/status.h"

@@ -1,3 +1,5 @@
+#include "cfile/parts/arrow/value_store.h"
+
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -6,7 +8,6 @@
 #include "absl/status/status.h"
 #include "cfile/parts/arrow/bitmap.h"
 #include "cfile/parts/arrow/buffer_pool.h"
-#include "cfile/parts/arrow/value_store.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/lane.h"

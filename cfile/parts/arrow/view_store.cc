@@ -1,3 +1,5 @@
+#include "cfile/parts/arrow/value_store.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "cfile/parts/arrow/buffer_pool.h"
-#include "cfile/parts/arrow/value_store.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 

@@ -1,3 +1,5 @@
+#include "cfile/parts/http/s3_storage.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -8,7 +10,6 @@
 
 #include "cfile/core/io/file_system.h"
 #include "cfile/parts/http/s3_conditions.h"
-#include "cfile/parts/http/s3_storage.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 
