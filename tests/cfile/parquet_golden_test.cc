@@ -31,22 +31,15 @@ Json WithBytes(const Json& value) {
   return bytes;
 }
 
-absl::StatusOr<std::vector<Json>> RowsOf(const TableLocation& location) {
-  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
-  Released<ArrowArrayStream> rows;
-  CFILE_RETURN_IF_ERROR(ExportArrowStream(table, TableScanOptions{}, {}, rows.get()));
-  CFILE_ASSIGN_OR_RETURN(const ArrowBatches batches, ReadStream(std::move(rows)));
-  return batches.Rows();
-}
-
-void ExpectRows(const TableLocation& table, const std::vector<Json>& expected) {
-  const auto rows = RowsOf(table);
-  ASSERT_TRUE(rows.ok()) << rows.status();
-  ASSERT_EQ(rows->size(), expected.size());
+void ExpectRows(const TableLocation& location, const std::vector<Json>& expected) {
+  const auto table = TableReader::Open(location);
+  ASSERT_TRUE(table.ok()) << table.status();
+  const std::vector<Json> rows = RowsOf(Exported(*table, TableScanOptions{}, ArrowExportOptions{}));
+  ASSERT_EQ(rows.size(), expected.size());
   for (size_t row = 0; row < expected.size(); ++row) {
-    ASSERT_EQ((*rows)[row].size(), expected[row].size());
+    ASSERT_EQ(rows[row].size(), expected[row].size());
     for (const auto& [name, value] : expected[row].items()) {
-      const Json& found = (*rows)[row][name];
+      const Json& found = rows[row][name];
       ASSERT_EQ(found, WithBytes(value))
           << "row " << row << ", column " << name << ": found "
           << found.dump(-1, ' ', true, Json::error_handler_t::replace) << ", expected " << value;

@@ -63,10 +63,7 @@ TableLocation TableOf(const std::vector<const encodings::EncodingRow*>& encoding
 // EXPECTs the rows in the only column of an exported stream.
 void ExpectArrow(const TableReader& table, const ArrowExportOptions& options, const Strings& rows,
                  bool has_codes) {
-  Released<ArrowArrayStream> stream;
-  const absl::Status exported = ExportArrowStream(table, TableScanOptions{}, options, stream.get());
-  ASSERT_TRUE(exported.ok()) << exported;
-  const auto read = ReadStream(std::move(stream));
+  const auto read = Exported(table, TableScanOptions{}, options);
   ASSERT_TRUE(read.ok()) << read.status();
   const bool as_dictionary = options.dictionaries && has_codes;
   EXPECT_EQ(read->schema->children[0]->dictionary != nullptr, as_dictionary);
