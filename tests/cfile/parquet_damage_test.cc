@@ -74,9 +74,7 @@ std::string Exported(const std::string& golden, const std::vector<std::string>& 
   const auto table = NewMemoryStorage();
   EXPECT_TRUE(
       ImportParquet(GoldenPath(golden), table, {.columns = columns, .writer = {writer}}).ok());
-  std::vector<uint8_t> parquet;
-  const auto report = ExportParquet(table, NewMemorySink(&parquet), options);
-  EXPECT_TRUE(report.ok()) << report.status();
+  const std::vector<uint8_t> parquet = ParquetOf(table, options);
   return {parquet.begin(), parquet.end()};
 }
 

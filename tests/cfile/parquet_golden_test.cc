@@ -10,6 +10,7 @@
 #include "cfile/table.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/arrow_testing.h"
+#include "tests/cfile/parquet_testing.h"
 #include "tests/golden/json_lines.h"
 
 namespace cfile {
@@ -49,20 +50,14 @@ void ExpectRows(const TableLocation& location, const std::vector<Json>& expected
 
 TEST(ParquetGolden, FilesHaveTheValuesOfTheirWriters) {
   size_t files = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(CFILE_SOURCE_DIR "/tests/golden/parquet-files")) {
-    std::filesystem::path path = entry.path();
-    if (path.extension() != ".parquet" || path.string().find("encrypted") != std::string::npos)
-      continue;
-    SCOPED_TRACE(path.stem().string());
-    const std::string parquet = path.string();
-    const std::vector<Json> expected =
-        golden::ReadJsonLines(path.replace_extension(".values.gz").string());
-    // With small blocks, no page counts as small, so pages are copied.
-    for (const ParquetImportOptions& options :
-         {ParquetImportOptions{.writer = {WriterOptions{.block_size_bytes = 32}}},
-          ParquetImportOptions{.part_per_row_group = true},
-          ParquetImportOptions{.copy_pages = false}}) {
+  for (const std::string& name : GoldenNames()) {
+    SCOPED_TRACE(name);
+    const std::string parquet = GoldenPath(name);
+    const std::vector<Json> expected = golden::ReadJsonLines(
+        std::filesystem::path(parquet).replace_extension(".values.gz").string());
+    for (const ParquetImportOptions& options : {ParquetImportOptions{.writer = {kSmallBlocks}},
+                                                ParquetImportOptions{.part_per_row_group = true},
+                                                ParquetImportOptions{.copy_pages = false}}) {
       const auto table = NewMemoryStorage();
       const auto report = ImportParquet(parquet, table, options);
       ASSERT_TRUE(report.ok()) << report.status();
@@ -72,13 +67,7 @@ TEST(ParquetGolden, FilesHaveTheValuesOfTheirWriters) {
     // The way out: pages of version 1 or 2 have the same values.
     const auto table = NewMemoryStorage();
     ASSERT_TRUE(ImportParquet(parquet, table).ok());
-    std::vector<uint8_t> exported;
-    const auto report =
-        ExportParquet(table, NewMemorySink(&exported), {.data_page_v2 = files % 2 == 0});
-    ASSERT_TRUE(report.ok()) << report.status();
-    const auto again = NewMemoryStorage();
-    ASSERT_TRUE(ImportParquet(NewMemorySource(exported), again).ok());
-    ExpectRows(again, expected);
+    ExpectRows(Imported(ParquetOf(table, {.data_page_v2 = files % 2 == 0})), expected);
     ++files;
   }
   EXPECT_GE(files, 40u);

@@ -162,22 +162,6 @@ TEST(ParquetMetadataTest, FieldsHaveTheValuesThatPyarrowShows) {
   EXPECT_TRUE(element("uuid").logical_type->uuid.has_value());
 }
 
-TEST(ParquetMetadataTest, EncryptedFilesAreRefusedByName) {
-  size_t files = 0;
-  for (const NamedFile& file : GoldenFiles(".parquet", 1 << 20)) {
-    if (!IsEncrypted(file)) continue;
-    SCOPED_TRACE(file.name);
-    const auto metadata = Open(file.bytes);
-    EXPECT_EQ(metadata.status().code(), absl::StatusCode::kUnimplemented);
-    const bool columns = file.name.find("columns") != std::string::npos;
-    EXPECT_THAT(std::string(metadata.status().message()),
-                HasSubstr(columns ? "the file: the column \"string\" is encrypted"
-                                  : "the file: the metadata is encrypted"));
-    ++files;
-  }
-  EXPECT_GE(files, 2u);
-}
-
 // Fills messages with random values. Optional fields are often absent.
 class Filler {
  public:

@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/arrow_testing.h"
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/parquet_testing.h"
 
 namespace cfile {
 namespace {
@@ -77,13 +78,7 @@ void ExpectArrow(const TableReader& table, const ArrowExportOptions& options, co
 template <typename TableOrFile>
 void ExpectParquet(const TableOrFile& exporting, const ParquetExportOptions& options,
                    const Strings& rows) {
-  std::vector<uint8_t> parquet;
-  const auto exported = ExportParquet(exporting, NewMemorySink(&parquet), options);
-  ASSERT_TRUE(exported.ok()) << exported.status();
-  const TableLocation back = NewMemoryStorage("back");
-  const auto imported = ImportParquet(NewMemorySource(parquet), back);
-  ASSERT_TRUE(imported.ok()) << imported.status();
-  const auto reader = TableReader::Open(back);
+  const auto reader = TableReader::Open(Imported(ParquetOf(exporting, options)));
   ASSERT_TRUE(reader.ok()) << reader.status();
   const auto file = reader->OpenColumn(0, 0);
   ASSERT_TRUE(file.ok()) << file.status();
