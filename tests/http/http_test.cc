@@ -265,20 +265,6 @@ TEST_P(DisturbedTest, TablesLoseNoCommit) {
   }
 }
 
-TEST(Http, WritersAtTheSameTimeLoseNoCommit) {
-  const std::string url = NewUrl();
-  constexpr int kWriters = 8;
-  const auto write = [&](int number) {
-    const uint64_t first = 10 * static_cast<uint64_t>(number);
-    ASSERT_EQ(WritePart(*ClientOf("LATENCY").OpenTable(url), first), absl::OkStatus());
-  };
-  write(0);
-  std::vector<std::thread> writers;
-  for (int i = 1; i < kWriters; ++i) writers.emplace_back(write, i);
-  for (std::thread& writer : writers) writer.join();
-  EXPECT_EQ(TableReader::Open(*ClientOf("S3").OpenTable(url))->num_rows(), 10 * kWriters);
-}
-
 TEST(Http, ServersThatIgnoreConditionsAreRefused) {
   const std::string url = NewUrl();
   ASSERT_EQ(WritePart(*ClientOf("S3").OpenTable(url), 0), absl::OkStatus());
