@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 
+#include "cfile/parts/arrow/arrow_type.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -217,12 +218,6 @@ void TypeToParquet(const ColumnType& type, SchemaElement& leaf) {
   leaf.scale.reset();
   leaf.precision.reset();
   leaf.logical_type.reset();
-  const auto decimal = [&](int32_t most_digits) {
-    leaf.precision = type.decimal_precision > 0 ? type.decimal_precision : most_digits;
-    leaf.scale = type.decimal_scale;
-    leaf.converted_type = ConvertedType::kDecimal;
-    leaf.logical_type.emplace().decimal = {.scale = *leaf.scale, .precision = *leaf.precision};
-  };
   // The converted types of times are only for UTC.
   const auto time_of = [](TimeUnit unit, bool utc) {
     parquet::TimeType time{.is_adjusted_to_utc = utc};
@@ -270,12 +265,14 @@ void TypeToParquet(const ColumnType& type, SchemaElement& leaf) {
       leaf.logical_type.emplace().date.emplace();
       return;
     case DataType::kDecimal32:
-      return decimal(9);
     case DataType::kDecimal64:
-      return decimal(18);
     case DataType::kDecimal128:
     case DataType::kInt128:
-      return decimal(38);
+      leaf.precision = DecimalDigits(type);
+      leaf.scale = type.decimal_scale;
+      leaf.converted_type = ConvertedType::kDecimal;
+      leaf.logical_type.emplace().decimal = {.scale = *leaf.scale, .precision = *leaf.precision};
+      return;
     case DataType::kFixedLenByteArray:
       if (type.logical == cfile::LogicalType::kUuid) leaf.logical_type.emplace().uuid.emplace();
       return;
