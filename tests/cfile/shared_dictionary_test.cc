@@ -78,7 +78,8 @@ void ExpectArrow(const TableReader& table, const ArrowExportOptions& options, co
 template <typename TableOrFile>
 void ExpectParquet(const TableOrFile& exporting, const ParquetExportOptions& options,
                    const Strings& rows) {
-  const auto reader = TableReader::Open(Imported(ParquetOf(exporting, options)));
+  const absl::StatusOr<TableReader> reader =
+      TableReader::Open(Imported(ParquetOf(exporting, options)));
   ASSERT_TRUE(reader.ok()) << reader.status();
   const auto file = reader->OpenColumn(0, 0);
   ASSERT_TRUE(file.ok()) << file.status();
