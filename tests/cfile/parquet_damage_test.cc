@@ -117,9 +117,9 @@ TEST(ParquetDamage, ListsChecksumsBloomFiltersAndIndexes) {
 }
 
 TEST(ParquetDamage, SmallFilesOfOtherWriters) {
-  for (const std::string name :
-       {"pyarrow_no_statistics", "pyarrow_old_types", "pyarrow_bloom", "fastparquet_int96",
-        "java_interval", "pyarrow_encrypted_footer", "pyarrow_encrypted_columns"}) {
+  for (const std::string name : {"pyarrow_no_statistics", "pyarrow_old_types", "pyarrow_bloom",
+                                 "pyarrow_int96", "fastparquet_int96", "java_interval",
+                                 "pyarrow_encrypted_footer", "pyarrow_encrypted_columns"}) {
     SCOPED_TRACE(name);
     const std::string file = ReadFile(GoldenPath(name));
     FlipEachBit(file);

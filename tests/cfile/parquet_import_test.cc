@@ -197,6 +197,11 @@ TEST(ParquetImport, TypesOfPyarrow) {
     return reader->schema().columns[*reader->schema().Find(name)].type.ToString();
   };
   EXPECT_EQ(type("uint8"), "uint8");
+  EXPECT_EQ(type("uint16"), "uint16");
+  EXPECT_EQ(type("int32"), "int32");
+  EXPECT_EQ(type("string"), "string");
+  EXPECT_EQ(type("date"), "date");
+  EXPECT_EQ(type("timestamp_ns"), "timestamp(ns)");
   EXPECT_EQ(type("float16"), "fixed(2)");
   EXPECT_EQ(type("time_ms"), "time(ms)");
   EXPECT_EQ(type("timestamp_ms"), "timestamp(ms)");
