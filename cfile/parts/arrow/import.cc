@@ -110,7 +110,6 @@ class ColumnImporter {
         has_levels_(has_levels),
         target_(std::move(target)),
         entries_(!has_levels) {}
-  virtual ~ColumnImporter() = default;
 
   absl::Status Append(const ArrowArray& array) {
     int64_t most = RowsOf(type_);
@@ -137,16 +136,12 @@ class ColumnImporter {
                                       std::string(status.message())));
   }
 
-  // ReadValues. The result is valid until the next call.
-  virtual absl::StatusOr<encodings::ValueSpan> Read(const ImportField& field,
-                                                    const ArrowArray& array,
-                                                    const Slots& slots) = 0;
-
   absl::Status AppendMade(const ArrowArray& array) {
     Slots& slots = entries_.slots();
     if (slots.null_count < slots.count) CFILE_RETURN_IF_ERROR(leaf_.unfit);
-    CFILE_ASSIGN_OR_RETURN(const encodings::ValueSpan values,
-                           Read(leaf_.steps.back().field->values(), array, slots));
+    CFILE_ASSIGN_OR_RETURN(
+        const encodings::ValueSpan values,
+        ReadValues(type_, leaf_.steps.back().field->values(), array, slots, buffer_));
     if (has_levels_) {
       entries_.Finish(leaf_);
       return target_.append_entries({.repetition = entries_.repetition(),
@@ -166,26 +161,10 @@ class ColumnImporter {
   const bool has_levels_;
   const Target target_;
   ImportEntries entries_;
-};
-
-template <typename T>
-class TypedImporter final : public ColumnImporter {
- public:
-  using ColumnImporter::ColumnImporter;
-
- private:
-  absl::StatusOr<encodings::ValueSpan> Read(const ImportField& field, const ArrowArray& array,
-                                            const Slots& slots) override {
-    CFILE_ASSIGN_OR_RETURN(const std::span<const T> values,
-                           ReadValues<T>(field, array, slots, buffer_));
-    return encodings::ValueSpan(values);
-  }
-
-  ValueBuffer<T> buffer_;
+  ValueBuffer buffer_;
 };
 
 // Appends the rows of a stream to one column. `target` has the function that is needed.
-template <typename T>
 absl::Status AppendColumn(const ColumnSchema& column, Target target, ArrowArrayStream* from) {
   ImportStream stream(from);
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree({.columns = {column}}));
@@ -193,7 +172,7 @@ absl::Status AppendColumn(const ColumnSchema& column, Target target, ArrowArrayS
   CFILE_ASSIGN_OR_RETURN(ImportLeaf leaf, PlanColumn(stream.root(), tree));
   CFILE_RETURN_IF_ERROR(leaf.unfit);
   const bool has_levels = target.append_entries != nullptr;
-  TypedImporter<T> importer(column.type.physical(), std::move(leaf), has_levels, std::move(target));
+  ColumnImporter importer(column.type.physical(), std::move(leaf), has_levels, std::move(target));
   return stream.ForEachArray([&](const ArrowArray& array) { return importer.Append(array); });
 }
 
@@ -204,7 +183,7 @@ absl::Status AppendRows(W& writer, ArrowArrayStream* from) {
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree(writer.schema()));
   CFILE_RETURN_IF_ERROR(stream.ReadSchema(tree));
   CFILE_ASSIGN_OR_RETURN(std::vector<ImportLeaf> leaves, PlanRecords(stream.root(), tree));
-  std::vector<std::unique_ptr<ColumnImporter>> importers;
+  std::vector<ColumnImporter> importers;
   for (ImportLeaf& leaf : leaves) {
     const size_t column = leaf.column;
     const ColumnSchema& stored = writer.schema().columns[column];
@@ -221,12 +200,12 @@ absl::Status AppendRows(W& writer, ArrowArrayStream* from) {
                           return writer.AppendLevels(column, entries.repetition, entries.definition,
                                                      entries.values.As<T>());
                         }};
-      importers.push_back(std::make_unique<TypedImporter<T>>(
-          stored.type.physical(), std::move(leaf), stored.has_levels(), std::move(target)));
+      importers.emplace_back(stored.type.physical(), std::move(leaf), stored.has_levels(),
+                             std::move(target));
     });
   }
   return stream.ForEachArray([&](const ArrowArray& array) -> absl::Status {
-    for (const auto& importer : importers) CFILE_RETURN_IF_ERROR(importer->Append(array));
+    for (ColumnImporter& importer : importers) CFILE_RETURN_IF_ERROR(importer.Append(array));
     return absl::OkStatus();
   });
 }
@@ -245,7 +224,7 @@ absl::Status AppendArrow(ColumnsWriter& writer, ArrowArrayStream* stream) {
 template <typename T, typename>
 absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream) {
   // The writer checks whether nulls are allowed.
-  return internal::AppendColumn<T>(
+  return internal::AppendColumn(
       {.name = "value", .type = writer.type(), .nullable = true},
       {.append_rows = [&](const internal::AnyBatch& rows) { return writer.Append(rows.As<T>()); }},
       stream);
@@ -253,13 +232,13 @@ absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream) {
 
 template <typename T, typename>
 absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* stream) {
-  return internal::AppendColumn<T>(
-      {.name = "value", .type = writer.type(), .levels = writer.limits()},
-      {.append_entries =
-           [&](const internal::AnyLevelBatch& entries) {
-             return writer.Append(entries.repetition, entries.definition, entries.values.As<T>());
-           }},
-      stream);
+  return internal::AppendColumn({.name = "value", .type = writer.type(), .levels = writer.limits()},
+                                {.append_entries =
+                                     [&](const internal::AnyLevelBatch& entries) {
+                                       return writer.Append(entries.repetition, entries.definition,
+                                                            entries.values.As<T>());
+                                     }},
+                                stream);
 }
 
 #define CFILE_INSTANTIATE(T)                                        \
