@@ -18,8 +18,7 @@ static void write_numbers(const char* path) {
   }
   CHECK_OK(cfile_writer_create(path, "int32", &options, &writer));
   CHECK_OK(cfile_writer_append(writer, 0, CFILE_INT32, numbers, validity, kRows));
-  CHECK_OK(cfile_writer_finish(writer));
-  cfile_writer_free(writer);
+  finish_writer(writer);
 }
 
 // Reads the stream to its end and releases the stream. Returns the number of rows.
@@ -127,8 +126,7 @@ static void check_writers(const cfile_file* file) {
   cfile_schema_free(schema);
   CHECK_OK(cfile_file_export_arrow(file, &scan, NULL, &stream));
   CHECK_OK(cfile_writer_append_arrow(writer, &stream));
-  CHECK_OK(cfile_writer_finish(writer));
-  cfile_writer_free(writer);
+  finish_writer(writer);
   CHECK_OK(cfile_table_open(path, NULL, &table));
   scan.begin = 0;
   scan.end = 10;

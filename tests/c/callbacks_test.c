@@ -197,8 +197,7 @@ static void check_sink(storage* to) {
   // A sink may lack the optional callbacks.
   CHECK_OK(cfile_writer_create_sink(&sink, "int32", NULL, &writer));
   CHECK_OK(cfile_writer_append(writer, 0, CFILE_INT32, values, NULL, 10));
-  CHECK_OK(cfile_writer_finish(writer));
-  cfile_writer_free(writer);
+  finish_writer(writer);
   CHECK(to->frees == 0 && to->size > 0);
 
   sink.free = free_storage;

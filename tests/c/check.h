@@ -47,6 +47,11 @@ static inline const char* path_of(const char* name) {
   return path;
 }
 
+static inline void finish_writer(cfile_writer* writer) {
+  CHECK_OK(cfile_writer_finish(writer));
+  cfile_writer_free(writer);
+}
+
 // Removes the directory. Returns the exit code of the test.
 static inline int finish(void) {
   char command[300];

@@ -41,6 +41,7 @@ static void write_table(const char* path) {
   const cfile_bytes text = {1, "x"};
   cfile_schema* schema = NULL;
   cfile_writer* writer = NULL;
+  cfile_table* table = NULL;
   CHECK_OK(cfile_schema_create(&schema));
   CHECK_OK(cfile_schema_add_column(schema, "city", "string", 0, &prefix));
   CHECK_OK(cfile_schema_add_column(schema, "year", "int32", 0, NULL));
@@ -50,32 +51,20 @@ static void write_table(const char* path) {
   CHECK_OK(cfile_schema_add_key(schema, 0, 0));
   CHECK_OK(cfile_schema_add_key(schema, 1, 0));
   CHECK_OK(cfile_writer_create_table(path, schema, &writer));
-  cfile_schema_free(schema);
   append_part(writer, 0);
   CHECK(cfile_writer_add_metadata(writer, text, text) == CFILE_FAILED_PRECONDITION);
   cfile_writer_free(writer);  // without cfile_writer_finish, no file is left
-  {
-    cfile_table* table = NULL;
-    CHECK(cfile_table_open(path, NULL, &table) == CFILE_NOT_FOUND);
-    CHECK(table == NULL);
-  }
+  CHECK(cfile_table_open(path, NULL, &table) == CFILE_NOT_FOUND);
+  CHECK(table == NULL);
 
-  CHECK_OK(cfile_schema_create(&schema));
-  CHECK_OK(cfile_schema_add_column(schema, "city", "string", 0, &prefix));
-  CHECK_OK(cfile_schema_add_column(schema, "year", "int32", 0, NULL));
-  CHECK_OK(cfile_schema_add_column(schema, "snow", "double", 1, NULL));
-  CHECK_OK(cfile_schema_add_key(schema, 0, 0));
-  CHECK_OK(cfile_schema_add_key(schema, 1, 0));
   CHECK_OK(cfile_writer_create_table(path, schema, &writer));
   append_part(writer, 0);
-  CHECK_OK(cfile_writer_finish(writer));
-  cfile_writer_free(writer);
+  finish_writer(writer);
   CHECK(cfile_writer_create_table(path, schema, &writer) == CFILE_ALREADY_EXISTS);
   cfile_schema_free(schema);
   CHECK_OK(cfile_writer_create_part(path, NULL, &writer));
   append_part(writer, 1);
-  CHECK_OK(cfile_writer_finish(writer));
-  cfile_writer_free(writer);
+  finish_writer(writer);
 }
 
 static void check_description(const cfile_table* table) {

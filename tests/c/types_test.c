@@ -245,8 +245,7 @@ static void check_nulls(const char* type, const column* rows, const cfile_value*
 
   CHECK_OK(cfile_writer_create(path, type, &nullable, &writer));
   CHECK_OK(cfile_writer_append(writer, 0, rows->type, rows->values.bytes, validity, kRows));
-  CHECK_OK(cfile_writer_finish(writer));
-  cfile_writer_free(writer);
+  finish_writer(writer);
   CHECK_OK(cfile_file_open(path, NULL, &file));
   CHECK_OK(cfile_file_cursor(file, &cursor));
   CHECK_OK(cfile_cursor_next(cursor, kRows, &batch));
@@ -317,8 +316,7 @@ static void check_type(const char* type) {
       CFILE_INVALID_ARGUMENT, type);
   CHECK(cfile_writer_append(writer, 1, rows.type, rows.values.bytes, NULL, 1) ==
         CFILE_OUT_OF_RANGE);
-  CHECK_OK(cfile_writer_finish(writer));
-  cfile_writer_free(writer);
+  finish_writer(writer);
 
   CHECK_OK(cfile_file_open(path, NULL, &file));
   CHECK_OK(cfile_file_get_info(file, &info));
@@ -346,8 +344,7 @@ static void check_alignment(void) {
   CHECK_OK(cfile_writer_create(path, "int128", NULL, &writer));
   CHECK_OK(cfile_writer_append(writer, 0, CFILE_INT128, bytes + 8, NULL, 4));
   CHECK_OK(cfile_writer_append(writer, 0, CFILE_INT128, values, NULL, 4));
-  CHECK_OK(cfile_writer_finish(writer));
-  cfile_writer_free(writer);
+  finish_writer(writer);
   CHECK_OK(cfile_file_open(path, NULL, &file));
   CHECK_OK(cfile_file_cursor(file, &cursor));
   CHECK_OK(cfile_cursor_next(cursor, 10, &batch));

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "cfile/records.h"
 #include "tests/cfile/arrow_building.h"
 #include "tests/cfile/level_testing.h"
@@ -24,6 +25,11 @@ using testing::HasSubstr;
 using Encoding = Shape::Encoding;
 
 std::string Message(const absl::Status& status) { return std::string(status.ToString()); }
+
+// The error of importing the schema of a stream.
+std::string ErrorOf(const Shape& shape, const RecordLimits& limits = {}) {
+  return Message(ImportArrowSchema(BuildSchema(shape)->c, limits).status());
+}
 
 Shape Struct(std::vector<Shape> children) {
   return {.format = "+s", .nullable = false, .children = std::move(children)};
@@ -47,7 +53,7 @@ class ArrowImportTest : public testing::Test {
   }
 
   // Writes a table with the rows of the stream.
-  absl::Status Write(BuiltStream& stream, const Schema& schema) {
+  absl::Status Write(BuiltStream stream, const Schema& schema) {
     storage_ = NewMemoryStorage();
     auto writer = TableWriter::Create(storage_, schema);
     EXPECT_TRUE(writer.ok()) << writer.status();
@@ -58,10 +64,10 @@ class ArrowImportTest : public testing::Test {
     EXPECT_EQ(stream.given, stream.released);
     return status.ok() ? writer->Finish() : status;
   }
-  absl::Status Write(BuiltStream& stream) {
+  absl::Status Write(BuiltStream stream) {
     const auto schema = ImportArrowSchema(stream.schema->c);
     if (!schema.ok()) return schema.status();
-    return Write(stream, *schema);
+    return Write(std::move(stream), *schema);
   }
 
   std::vector<Json> Read(RecordSchema* schema = nullptr) {
@@ -83,7 +89,7 @@ class ArrowImportTest : public testing::Test {
   // Writes a table with the values. EXPECTs that a reader of the table returns the same values.
   void ExpectRoundTrip(const Shape& shape, const std::vector<std::vector<Json>>& batches) {
     BuiltStream stream = StreamOf(shape, batches);
-    const absl::Status status = Write(stream);
+    const absl::Status status = Write(std::move(stream));
     ASSERT_TRUE(status.ok()) << status;
     RecordSchema schema;
     const std::vector<Json> records = Read(&schema);
@@ -103,23 +109,10 @@ class ArrowImportTest : public testing::Test {
 };
 
 const std::vector<std::string>& Formats() {
-  static const std::vector<std::string> formats = {"b",        "c",
-                                                   "C",        "s",
-                                                   "S",        "i",
-                                                   "I",        "l",
-                                                   "L",        "f",
-                                                   "g",        "u",
-                                                   "U",        "z",
-                                                   "Z",        "vu",
-                                                   "vz",       "w:3",
-                                                   "w:16",     "d:9,2",
-                                                   "d:9,2,32", "d:12,0,64",
-                                                   "d:38,5",   "d:30,2,256",
-                                                   "tdD",      "tdm",
-                                                   "tts",      "ttm",
-                                                   "ttu",      "ttn",
-                                                   "tss:",     "tsm:UTC",
-                                                   "tsu:UTC",  "tsn:Asia/Tokyo"};
+  static const std::vector<std::string> formats = absl::StrSplit(
+      "b c C s S i I l L f g u U z Z vu vz w:3 w:16 d:9,2 d:9,2,32 d:12,0,64 d:38,5 d:30,2,256 "
+      "tdD tdm tts ttm ttu ttn tss: tsm:UTC tsu:UTC tsn:Asia/Tokyo",
+      ' ');
   return formats;
 }
 
@@ -215,8 +208,7 @@ TEST_F(ArrowImportTest, ColumnsOfTablesWithParts) {
   const std::vector<std::vector<Json>> values = {RandomValues(others, 7, random_),
                                                  RandomValues(others, 40, random_),
                                                  RandomValues(others, 8, random_)};
-  BuiltStream stream = StreamOf(first, {parts[0]});
-  ASSERT_TRUE(Write(stream).ok());
+  ASSERT_TRUE(Write(StreamOf(first, {parts[0]})).ok());
   ASSERT_TRUE(write(TableWriter::Open(storage_), first, {parts[1]}).ok());
   const auto schema = ImportArrowSchema(BuildSchema(others)->c);
   ASSERT_TRUE(schema.ok()) << schema.status();
@@ -258,10 +250,8 @@ TEST_F(ArrowImportTest, NullInRequiredColumn) {
   for (const Encoding encoding : {Encoding::kPlain, Encoding::kDictionary, Encoding::kRunEnds}) {
     const Shape shape = Struct({{.format = "i", .name = "v", .encoding = encoding}});
     const Schema required{.columns = {{.name = "v", .type = ColumnType::Int32()}}};
-    BuiltStream good = StreamOf(shape, {{Json{{"v", 1}}, Json{{"v", 2}}}});
-    EXPECT_TRUE(Write(good, required).ok());
-    BuiltStream bad = StreamOf(shape, {{Json{{"v", 1}}, Json{{"v", Json()}}}});
-    EXPECT_THAT(Message(Write(bad, required)),
+    EXPECT_TRUE(Write(StreamOf(shape, {{Json{{"v", 1}}, Json{{"v", 2}}}}), required).ok());
+    EXPECT_THAT(Message(Write(StreamOf(shape, {{Json{{"v", 1}}, Json{{"v", Json()}}}}), required)),
                 AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr("v"), HasSubstr("null")));
   }
   // A record itself must not be null.
@@ -270,7 +260,8 @@ TEST_F(ArrowImportTest, NullInRequiredColumn) {
   const uint8_t one = 1;
   rows.arrays[0]->buffer_pointers[0] = &one;
   rows.arrays[0]->c.null_count = -1;
-  EXPECT_THAT(Message(Write(rows)), HasSubstr("the root of the Arrow schema: a value is null"));
+  EXPECT_THAT(Message(Write(std::move(rows))),
+              HasSubstr("the root of the Arrow schema: a value is null"));
 }
 
 TEST_F(ArrowImportTest, TypesThatWiden) {
@@ -323,7 +314,7 @@ TEST_F(ArrowImportTest, TypesThatWiden) {
     std::vector<Json> values = RandomValues(shape, 50, random_);
     BuiltStream stream = StreamOf(shape, {values});
     const Schema schema{.columns = {{.name = "v", .type = c.target, .nullable = true}}};
-    const absl::Status status = Write(stream, schema);
+    const absl::Status status = Write(std::move(stream), schema);
     if (!c.good) {
       EXPECT_THAT(Message(status),
                   AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr("v: its values")));
@@ -348,7 +339,7 @@ TEST_F(ArrowImportTest, Int96FromNanoseconds) {
   const Shape shape = Struct({{.format = "tsn:", .name = "v", .nullable = false}});
   BuiltStream stream = StreamOf(shape, {{Json{{"v", -1}}, Json{{"v", 86'400'000'000'001}}}});
   const Schema schema{.columns = {{.name = "v", .type = ColumnType::Int96()}}};
-  ASSERT_TRUE(Write(stream, schema).ok());
+  ASSERT_TRUE(Write(std::move(stream), schema).ok());
   const auto table = TableReader::Open(storage_);
   auto cursor = table->NewCursor<Int96>(0);
   const auto batch = cursor->Next(10);
@@ -363,43 +354,44 @@ TEST_F(ArrowImportTest, ValuesThatDoNotFit) {
   const Shape date = Struct({{.format = "tdm", .name = "v"}});
   BuiltStream days = StreamOf(date, {{Json{{"v", 1}}}}, {.slices = false});
   days.arrays[0]->children[0]->buffers[1][0] ^= 1;
-  EXPECT_THAT(Message(Write(days)), HasSubstr("field v: milliseconds of a date"));
+  EXPECT_THAT(Message(Write(std::move(days))), HasSubstr("field v: milliseconds of a date"));
   const Shape decimal = Struct({{.format = "d:9,2", .name = "v"}});
   BuiltStream wide = StreamOf(decimal, {{Json{{"v", 1}}}}, {.slices = false});
   wide.arrays[0]->children[0]->buffers[1][9] ^= 1;
-  EXPECT_THAT(Message(Write(wide)), HasSubstr("field v: a decimal does not fit"));
+  EXPECT_THAT(Message(Write(std::move(wide))), HasSubstr("field v: a decimal does not fit"));
 }
 
 TEST_F(ArrowImportTest, ColumnsByName) {
   const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int32(), .nullable = true},
                                   {.name = "b", .type = ColumnType::String(), .nullable = true}}};
   const Shape b{.format = "u", .name = "b"}, a{.format = "i", .name = "a"};
-  BuiltStream swapped = StreamOf(Struct({b, a}), {{Json{{"a", 1}, {"b", "x"}}}});
-  ASSERT_TRUE(Write(swapped, schema).ok());
+  ASSERT_TRUE(Write(StreamOf(Struct({b, a}), {{Json{{"a", 1}, {"b", "x"}}}}), schema).ok());
   EXPECT_EQ(Read()[0], (Json{{"a", 1}, {"b", "x"}}));
-  BuiltStream missing = StreamOf(Struct({a}), {});
-  EXPECT_THAT(Message(Write(missing, schema)), HasSubstr("no field b"));
-  BuiltStream additional = StreamOf(Struct({a, b, {.format = "i", .name = "other"}}), {});
-  EXPECT_THAT(Message(Write(additional, schema)), HasSubstr("field other has no column"));
-  BuiltStream twice = StreamOf(Struct({a, b, a}), {});
-  EXPECT_THAT(Message(Write(twice, schema)), HasSubstr("field a occurs twice"));
-  BuiltStream plain = StreamOf({.format = "i", .name = "a"}, {});
-  EXPECT_THAT(Message(Write(plain, schema)), HasSubstr("must be structs"));
-  BuiltStream list = StreamOf(Struct({{.format = "+l", .name = "a", .children = {a}}, b}), {});
-  EXPECT_THAT(Message(Write(list, schema)), HasSubstr("field a: the column a needs values"));
+  EXPECT_THAT(Message(Write(StreamOf(Struct({a}), {}), schema)), HasSubstr("no field b"));
+  EXPECT_THAT(
+      Message(Write(StreamOf(Struct({a, b, {.format = "i", .name = "other"}}), {}), schema)),
+      HasSubstr("field other has no column"));
+  EXPECT_THAT(Message(Write(StreamOf(Struct({a, b, a}), {}), schema)),
+              HasSubstr("field a occurs twice"));
+  EXPECT_THAT(Message(Write(StreamOf({.format = "i", .name = "a"}, {}), schema)),
+              HasSubstr("must be structs"));
+  EXPECT_THAT(
+      Message(
+          Write(StreamOf(Struct({{.format = "+l", .name = "a", .children = {a}}, b}), {}), schema)),
+      HasSubstr("field a: the column a needs values"));
 }
 
 // A nullable column of any type takes a field of the type null. All its rows become null.
 TEST_F(ArrowImportTest, NullType) {
   const Shape shape = Struct({{.format = "n", .name = "a"}, {.format = "n", .name = "b"}});
-  BuiltStream untyped = StreamOf(shape, {});
-  EXPECT_THAT(Message(Write(untyped)), AllOf(HasSubstr("UNIMPLEMENTED"), HasSubstr("field a")));
+  EXPECT_THAT(Message(Write(StreamOf(shape, {}))),
+              AllOf(HasSubstr("UNIMPLEMENTED"), HasSubstr("field a")));
   const auto tree = RecordSchema::Parse(
       "message m { optional int32 a; optional group b (LIST) { repeated group list { required "
       "group "
       "element { required int32 x; optional binary y; } } } }");
-  BuiltStream stream = StreamOf(shape, {RandomValues(shape, 10, random_)});
-  ASSERT_TRUE(Write(stream, Schema::OfRecords(*tree)).ok());
+  ASSERT_TRUE(
+      Write(StreamOf(shape, {RandomValues(shape, 10, random_)}), Schema::OfRecords(*tree)).ok());
   EXPECT_EQ(Read(), std::vector<Json>(10, Json::object()));
 }
 
@@ -418,7 +410,7 @@ TEST_F(ArrowImportTest, RepeatedNodesAndOlderLists) {
   BuiltStream stream = StreamOf(
       shape, {{Json{{"a", {1, 2}}, {"b", Json()}, {"c", Json::array({Json{{"x", Json()}}})}},
                Json{{"a", Json::array()}, {"b", {5}}, {"c", Json::array({Json{{"x", 7}}})}}}});
-  const absl::Status status = Write(stream, Schema::OfRecords(*tree));
+  const absl::Status status = Write(std::move(stream), Schema::OfRecords(*tree));
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(Read()[0], (Json{{"a", {1, 2}}, {"c", Json::array({Json::object()})}}));
   EXPECT_EQ(Read()[1], (Json{{"b", {{"array", {5}}}}, {"c", Json::array({Json{{"x", 7}}})}}));
@@ -504,35 +496,27 @@ TEST_F(ArrowImportTest, TypesAndKeysFromMetadata) {
   EXPECT_THAT(schema->key_columns, testing::ElementsAre(2, 1));
   EXPECT_THAT(schema->nulls_last, testing::ElementsAre(1));
   e.metadata[0].second = "x";
-  EXPECT_THAT(Message(ImportArrowSchema(BuildSchema(Struct({a, e}))->c).status()),
-              HasSubstr("field e: its position"));
+  EXPECT_THAT(ErrorOf(Struct({a, e})), HasSubstr("field e: its position"));
   e.metadata[0].second = "0";
-  EXPECT_THAT(Message(ImportArrowSchema(BuildSchema(Struct({c, e}))->c).status()),
-              HasSubstr("field e: its position"));
+  EXPECT_THAT(ErrorOf(Struct({c, e})), HasSubstr("field e: its position"));
 }
 
 TEST_F(ArrowImportTest, TypesWithoutColumn) {
   for (const char* format :
        {"e", "tDs", "tiM", "+ud:0,1", "+us:", "w:0", "d:39,0", "d:76,3,256", "d:5,-1", "d:5,6"}) {
-    EXPECT_THAT(
-        Message(
-            ImportArrowSchema(BuildSchema(Struct({{.format = format, .name = "v"}}))->c).status()),
-        AllOf(HasSubstr("UNIMPLEMENTED"), HasSubstr("field v: no column")))
+    EXPECT_THAT(ErrorOf(Struct({{.format = format, .name = "v"}})),
+                AllOf(HasSubstr("UNIMPLEMENTED"), HasSubstr("field v: no column")))
         << format;
   }
   for (const char* format :
        {"",      "x",     "tsu",         "ts",       "t",  "tdX",  "ttx",           "d:",   "d:5",
         "d:5,",  "d:0,0", "d:5,2,128,1", "d:5,2,17", "w:", "w:-1", "w:99999999999", "w:3x", "+",
         "+w:-1", "+x",    "v",           "vx",       "+v", "uu",   "\xff\xff"}) {
-    EXPECT_THAT(
-        Message(
-            ImportArrowSchema(BuildSchema(Struct({{.format = format, .name = "v"}}))->c).status()),
-        AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr("field v: ")))
+    EXPECT_THAT(ErrorOf(Struct({{.format = format, .name = "v"}})),
+                AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr("field v: ")))
         << format;
   }
-  EXPECT_THAT(
-      Message(ImportArrowSchema(BuildSchema(Struct({{.format = "+s", .name = "v"}}))->c).status()),
-      HasSubstr("field v: no column"));
+  EXPECT_THAT(ErrorOf(Struct({{.format = "+s", .name = "v"}})), HasSubstr("field v: no column"));
   EXPECT_FALSE(ImportArrowSchema(BuildSchema(Struct({}))->c).ok());
   EXPECT_FALSE(ImportArrowSchema(BuildSchema({.format = "i"})->c).ok());
 }
@@ -545,12 +529,11 @@ Shape DeepShape(size_t depth) {
 
 TEST_F(ArrowImportTest, Limits) {
   EXPECT_TRUE(ImportArrowSchema(BuildSchema(DeepShape(64))->c).ok());
-  EXPECT_THAT(Message(ImportArrowSchema(BuildSchema(DeepShape(65))->c).status()),
+  EXPECT_THAT(ErrorOf(DeepShape(65)),
               AllOf(HasSubstr("OUT_OF_RANGE"), HasSubstr("raise max_depth")));
   EXPECT_TRUE(ImportArrowSchema(BuildSchema(DeepShape(65))->c, {.max_depth = 65}).ok());
-  const auto schema =
-      BuildSchema(Struct({{.format = "i", .name = "a"}, {.format = "i", .name = "b"}}));
-  EXPECT_THAT(Message(ImportArrowSchema(schema->c, {.max_nodes = 2}).status()),
+  EXPECT_THAT(ErrorOf(Struct({{.format = "i", .name = "a"}, {.format = "i", .name = "b"}}),
+                      {.max_nodes = 2}),
               AllOf(HasSubstr("OUT_OF_RANGE"), HasSubstr("field b"), HasSubstr("max_nodes")));
   // This field contains itself.
   const auto cycle = BuildSchema(DeepShape(3));
@@ -563,7 +546,8 @@ TEST_F(ArrowImportTest, Limits) {
   std::vector<ArrowSchema*> many(100'001, wide.schema->c.children[0]);
   wide.schema->c.children = many.data();
   wide.schema->c.n_children = static_cast<int64_t>(many.size());
-  EXPECT_THAT(Message(Write(wide, Schema{.columns = {{.name = "a", .type = ColumnType::Int32()}}})),
+  EXPECT_THAT(Message(Write(std::move(wide),
+                            Schema{.columns = {{.name = "a", .type = ColumnType::Int32()}}})),
               AllOf(HasSubstr("OUT_OF_RANGE"), HasSubstr("more fields")));
 }
 
@@ -578,7 +562,7 @@ TEST_F(ArrowImportTest, ManyEntriesFromFewBytes) {
   item.c.length = 2'000'000'000;
   const int64_t end = 2'000'000'000;
   item.children[0]->buffer_pointers[1] = &end;
-  EXPECT_THAT(Message(Write(stream)),
+  EXPECT_THAT(Message(Write(std::move(stream))),
               AllOf(HasSubstr("OUT_OF_RANGE"), HasSubstr("rows 0 to 0"), HasSubstr("field v")));
 
   const Shape views = Struct({{.format = "+vl",
@@ -596,7 +580,7 @@ TEST_F(ArrowImportTest, ManyEntriesFromFewBytes) {
     std::memcpy(&sizes[4 * i], &sizes[0], 4);
     std::memcpy(&offsets[4 * i], &offsets[0], 4);
   }
-  const absl::Status status = Write(shared);
+  const absl::Status status = Write(std::move(shared));
   ASSERT_TRUE(status.ok()) << status;
   const auto table = TableReader::Open(storage_);
   auto cursor = table->NewLevelCursor<int8_t>(0);
@@ -624,7 +608,7 @@ TEST_F(ArrowImportTest, EmptyArraysWithoutBuffers) {
     if (array.dictionary != nullptr) self(self, *array.dictionary);
   };
   clear(clear, *stream.arrays[0]);
-  const absl::Status status = Write(stream);
+  const absl::Status status = Write(std::move(stream));
   EXPECT_TRUE(status.ok()) << status;
 }
 
@@ -633,17 +617,17 @@ TEST_F(ArrowImportTest, StreamsWithErrors) {
   BuiltStream schema_fails = StreamOf(shape, {});
   schema_fails.schema_error = ENOMEM;
   const Schema schema = *ImportArrowSchema(schema_fails.schema->c);
-  EXPECT_THAT(Message(Write(schema_fails, schema)),
+  EXPECT_THAT(Message(Write(std::move(schema_fails), schema)),
               AllOf(HasSubstr("get_schema"), HasSubstr("the stream's own text")));
   BuiltStream next_fails = StreamOf(shape, {{Json{{"v", 1}}}});
   next_fails.next_error = EINVAL;
-  const absl::Status status = Write(next_fails, schema);
+  const absl::Status status = Write(std::move(next_fails), schema);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(Message(status), AllOf(HasSubstr("get_next"), HasSubstr("the stream's own text")));
   BuiltStream silent = StreamOf(shape, {});
   silent.next_error = EIO;
   silent.error_text = nullptr;
-  EXPECT_THAT(Message(Write(silent, schema)), HasSubstr("get_next failed"));
+  EXPECT_THAT(Message(Write(std::move(silent), schema)), HasSubstr("get_next failed"));
 
   auto writer = TableWriter::Create(NewMemoryStorage(), schema);
   ArrowArrayStream released{};
@@ -795,7 +779,7 @@ TEST_F(ArrowImportTest, MalformedArrays) {
         size_t(std::find(names.begin(), names.end(), cases[i].field) - names.begin());
     BuiltStream stream = StreamOf(shape, {values}, {.slices = false});
     cases[i].change(*stream.arrays[0]->children[column]);
-    EXPECT_THAT(Message(Write(stream, schema)),
+    EXPECT_THAT(Message(Write(std::move(stream), schema)),
                 AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr(cases[i].field)));
   }
   for (const std::function<void(BuiltArray&)>& change :
@@ -805,7 +789,7 @@ TEST_F(ArrowImportTest, MalformedArrays) {
            [](BuiltArray& a) { a.pointers[2] = nullptr; }}) {
     BuiltStream stream = StreamOf(shape, {values}, {.slices = false});
     change(*stream.arrays[0]);
-    EXPECT_EQ(Write(stream, schema).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(Write(std::move(stream), schema).code(), absl::StatusCode::kInvalidArgument);
   }
 }
 
@@ -873,29 +857,17 @@ TEST_F(ArrowImportTest, RandomChanges) {
             type.format == "vu" || type.format == "vz" || type.format.starts_with("+v")) {
           checked = &array.buffers[1];
         }
-        switch (random_() % 8) {
-          case 0:
-            c.length = wrong_number(c.length);
-            break;
-          case 1:
-            c.offset = wrong_number(c.offset);
-            break;
-          case 2:
-            c.null_count = wrong_number(c.null_count);
-            break;
-          case 3:
-            // The library does not check a positive number of buffers of a view array.
-            c.n_buffers = size > 3 ? -1 : wrong_number(c.n_buffers);
-            break;
-          case 4:
-            c.n_children = wrong_number(c.n_children);
-            break;
-          case 5:
-            if (size > 0) array.buffer_pointers[random_() % size] = nullptr;
-            break;
-          default:
-            if (checked != nullptr && !checked->empty())
-              (*checked)[random_() % checked->size()] = static_cast<uint8_t>(random_());
+        int64_t* const counts[] = {&c.length, &c.offset, &c.null_count, &c.n_children,
+                                   &c.n_buffers};
+        const size_t what = random_() % 8;
+        if (what < 4 || (what == 4 && size <= 3)) {
+          *counts[what] = wrong_number(*counts[what]);
+        } else if (what == 4) {
+          c.n_buffers = -1;  // a positive number of buffers of a view array is not checked
+        } else if (what == 5) {
+          if (size > 0) array.buffer_pointers[random_() % size] = nullptr;
+        } else if (checked != nullptr && !checked->empty()) {
+          (*checked)[random_() % checked->size()] = static_cast<uint8_t>(random_());
         }
       }
       for (size_t i = 0; i < array.children.size(); ++i)
@@ -903,7 +875,7 @@ TEST_F(ArrowImportTest, RandomChanges) {
       if (array.dictionary != nullptr) self(self, *type.dictionary, *array.dictionary);
     };
     change(change, *stream.schema, *stream.arrays[0]);
-    refused += !Write(stream, schema).ok();
+    refused += !Write(std::move(stream), schema).ok();
   }
   EXPECT_GT(refused, 500u);
 }

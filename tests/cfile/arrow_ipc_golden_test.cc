@@ -43,10 +43,7 @@ absl::StatusOr<std::vector<Json>> RowsOf(std::shared_ptr<const Source> source,
   if (stream.release != nullptr) stream.release(&stream);
   CFILE_RETURN_IF_ERROR(status);
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(storage));
-  Released<ArrowArrayStream> rows;
-  CFILE_RETURN_IF_ERROR(ExportArrowStream(table, TableScanOptions{}, {}, rows.get()));
-  CFILE_ASSIGN_OR_RETURN(const ArrowBatches batches, ReadStream(std::move(rows)));
-  return batches.Rows();
+  return RowsOf(Exported(table, TableScanOptions{}, ArrowExportOptions{}));
 }
 
 absl::StatusOr<std::vector<Json>> RowsOf(Bytes bytes, const ArrowIpcOptions& options = {}) {

@@ -17,7 +17,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/arrow.h"
-#include "cfile/levels.h"
 #include "cfile/parts/arrow/buffer_pool.h"
 #include "cfile/parts/arrow/taken_column.h"
 #include "cfile/reader.h"
@@ -25,7 +24,6 @@
 #include "cfile/table.h"
 #include "cfile/table_scan.h"
 #include "cfile/writer.h"
-#include "encodings/registry.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/heap.h"
@@ -44,34 +42,12 @@ using Ordinals = std::vector<uint64_t>;
 
 constexpr ArrowExportOptions kManyOptions[] = {{}, {.string_views = true}, {.max_batch_rows = 100}};
 
-Reader OpenBytes(std::vector<uint8_t> bytes) {
-  auto reader = Reader::Open(NewMemorySource(std::move(bytes)));
-  EXPECT_TRUE(reader.ok()) << reader.status();
-  return *std::move(reader);
-}
-
 // Calls ExportArrowTake(arguments..., &stream) and reads the stream.
 template <typename... Arguments>
 absl::StatusOr<ArrowBatches> Take(Arguments&&... arguments) {
-  Released<ArrowArrayStream> stream;
-  absl::Status status = ExportArrowTake(std::forward<Arguments>(arguments)..., stream.get());
-  if (!status.ok()) {
-    EXPECT_EQ(stream->release, nullptr);
-    return status;
-  }
-  return ReadStream(std::move(stream));
-}
-
-// Calls ExportArrowStream(arguments..., &stream) and returns all rows.
-template <typename... Arguments>
-std::vector<Json> All(Arguments&&... arguments) {
-  Released<ArrowArrayStream> stream;
-  absl::Status status = ExportArrowStream(std::forward<Arguments>(arguments)..., stream.get());
-  EXPECT_TRUE(status.ok()) << status;
-  if (!status.ok()) return {};
-  const auto read = ReadStream(std::move(stream));
-  EXPECT_TRUE(read.ok()) << read.status();
-  return read.ok() ? read->Rows() : std::vector<Json>();
+  return ReadExported([&](ArrowArrayStream* stream) {
+    return ExportArrowTake(std::forward<Arguments>(arguments)..., stream);
+  });
 }
 
 std::vector<Json> Chosen(const std::vector<Json>& all, const Ordinals& ordinals) {
@@ -118,48 +94,29 @@ void ExpectTaken(const Source& source, const Ordinals& ordinals, const std::vect
 
 TEST(ArrowTake, EveryTypeAndEncoding) {
   std::mt19937_64 random(1);
-  for (const ColumnType& type : testing_support::AllColumnTypes()) {
-    VisitType(type, [&]<typename T>(std::type_identity<T>) {
-      for (const encodings::EncodingRow& row : encodings::Encodings()) {
-        for (const int null_percent : {-1, 30, 100}) {
-          SCOPED_TRACE(type.ToString() + " " + EncodingName(row.encoding) + " " +
-                       std::to_string(null_percent));
-          const size_t num_rows = 1 + random() % 2000;
-          auto column =
-              testing_support::RandomColumn<T>(type, num_rows, null_percent, false, random);
-          MakeFit(column);
-          const WriterOptions options{.encoding = row.encoding,
-                                      .nullable = null_percent >= 0,
-                                      .block_size_bytes = 1024 + random() % 8192};
-          std::vector<uint8_t> sink;
-          if (!Writer<T>::Create(NewMemorySink(&sink), type, options).ok()) continue;
-          const Reader reader = OpenBytes(WriteColumn<T>(type, options, column));
-          const std::vector<Json> all =
-              All(reader, kAllRows, ArrowExportOptions{.dictionaries = false});
-          ASSERT_EQ(all.size(), num_rows);
-          ExpectTaken(reader, RandomOrdinals(1 + random() % 700, num_rows, random), all);
-        }
-      }
-    });
-  }
+  ForEachTypeAndEncoding(
+      {-1, 30, 100}, random,
+      [&]<typename T>(const ColumnType& type, const WriterOptions& options,
+                      const Column<T>& column) {
+        const size_t num_rows = column.rows.size();
+        const Reader reader = OpenBytes(WriteColumn<T>(type, options, column));
+        const std::vector<Json> all =
+            RowsOf(Exported(reader, kAllRows, ArrowExportOptions{.dictionaries = false}));
+        ASSERT_EQ(all.size(), num_rows);
+        ExpectTaken(reader, RandomOrdinals(1 + random() % 700, num_rows, random), all);
+      });
 }
 
-// Returns a file of 10,000 numbers in small blocks. Row i has the value 3 * i.
-Reader ManyNumbers(const ReaderOptions& options = {}) {
-  Column<int64_t> column;
-  for (int64_t i = 0; i < 10'000; ++i) column.rows.push_back(3 * i);
-  auto reader = Reader::Open(
-      NewMemorySource(WriteColumn<int64_t>(
-          ColumnType::Int64(), {.encoding = Encoding::kPlain, .block_size_bytes = 2000}, column)),
-      options);
-  EXPECT_TRUE(reader.ok()) << reader.status();
-  return *std::move(reader);
+// Returns the bytes of a file of ManyNumbers in small blocks.
+std::vector<uint8_t> FileOfNumbers() {
+  return WriteColumn<int64_t>(
+      ColumnType::Int64(), {.encoding = Encoding::kPlain, .block_size_bytes = 2000}, ManyNumbers());
 }
 
 // Takes lists of one group and of several groups of 65,536 ordinals, in several orders.
 TEST(ArrowTake, OrdersAndLongLists) {
   std::mt19937_64 random(2);
-  const Reader reader = ManyNumbers();
+  const Reader reader = OpenBytes(FileOfNumbers());
   std::vector<Ordinals> lists = {{},
                                  {9999},
                                  Consecutive(10'000),
@@ -191,11 +148,11 @@ TEST(ArrowTake, ReadsEachBlockOnce) {
   Ordinals list = Consecutive(10'000);
   std::mt19937_64 random(3);
   std::shuffle(list.begin(), list.end(), random);
-  const Reader scanned = ManyNumbers();
-  All(scanned, kAllRows, ArrowExportOptions{});
+  const Reader scanned = OpenBytes(FileOfNumbers());
+  RowsOf(Exported(scanned, kAllRows, ArrowExportOptions{}));
   const uint64_t num_blocks = scanned.counters().blocks_read;
   ASSERT_GT(num_blocks, 20u);
-  const Reader taken = ManyNumbers();
+  const Reader taken = OpenBytes(FileOfNumbers());
   const auto read = Take(taken, list, ArrowExportOptions{.max_batch_rows = 10});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->num_rows(), list.size());
@@ -203,7 +160,7 @@ TEST(ArrowTake, ReadsEachBlockOnce) {
 }
 
 TEST(ArrowTake, OrdinalsOutOfRange) {
-  const Reader reader = ManyNumbers();
+  const Reader reader = OpenBytes(FileOfNumbers());
   Released<ArrowArrayStream> stream;
   const uint64_t blocks_read = reader.counters().blocks_read;
   for (const uint64_t ordinal : {uint64_t{10'000}, UINT64_MAX}) {
@@ -241,10 +198,7 @@ TEST(ArrowTake, FieldOfAFile) {
 
 // The error of a damaged block does not affect rows of other blocks.
 TEST(ArrowTake, Damage) {
-  Column<int64_t> column;
-  for (int64_t i = 0; i < 10'000; ++i) column.rows.push_back(i);
-  std::vector<uint8_t> bytes = WriteColumn<int64_t>(
-      ColumnType::Int64(), {.encoding = Encoding::kPlain, .block_size_bytes = 2000}, column);
+  std::vector<uint8_t> bytes = FileOfNumbers();
   bytes[bytes.size() / 2] ^= 1;
   const Reader reader = OpenBytes(std::move(bytes));
   const auto whole = Take(reader, Ordinals{9000, 5, 9000}, ArrowExportOptions{});
@@ -266,7 +220,6 @@ TEST(ArrowTake, Damage) {
   }
 }
 
-// In each run, one other allocation fails. The stream throws no exception and loses no memory.
 TEST(ArrowTake, NoMemory) {
   Column<std::string_view> column;
   for (int i = 0; i < 300; ++i) column.rows.push_back("a long string " + std::to_string(i % 50));
@@ -276,21 +229,9 @@ TEST(ArrowTake, NoMemory) {
   ASSERT_TRUE(Take(reader, list, ArrowExportOptions{}).ok());
   // Removes the buffers that other tests have left for later use.
   while (internal::TakeStrings().memory_bytes() > 0) continue;
-  bool failed = true;
-  for (int64_t failing = 1; failed; ++failing) {
-    const int64_t blocks = campaign::heap.blocks;
-    {
-      Released<ArrowArrayStream> stream;
-      ASSERT_TRUE(ExportArrowTake(reader, list, {}, stream.get()).ok());
-      Released<ArrowArray> array;
-      campaign::heap.allocations_left = failing;
-      const int code = stream->get_next(stream.get(), array.get());
-      failed = campaign::heap.allocations_left == 0;
-      campaign::heap.allocations_left = -1;
-      ASSERT_EQ(code, failed ? ENOMEM : 0) << failing;
-    }
-    ASSERT_EQ(campaign::heap.blocks, blocks) << failing;
-  }
+  ExpectNoMemory(campaign::heap, [&](ArrowArrayStream* stream) {
+    return ExportArrowTake(reader, list, {}, stream);
+  });
 }
 
 // Ten strings of 1 MiB. The strings of a file with few dictionary values need little memory.
@@ -355,19 +296,16 @@ TEST(ArrowTake, LongStringsNeedLittleMemory) {
 TEST(ArrowTake, LongStringsInLists) {
   std::mt19937_64 random(5);
   const std::vector<std::string> strings = LongStrings();
-  std::vector<uint8_t> file;
-  auto writer = LevelWriter<std::string_view>::Create(
-      NewMemorySink(&file), ColumnType::Binary(), {.max_repetition = 1, .max_definition = 1},
-      {.encoding = Encoding::kDict, .block_size_bytes = 8 << 20});
-  ASSERT_TRUE(writer.ok()) << writer.status();
-  const uint16_t repetition[] = {0, 1};
-  const uint16_t definition[] = {1, 1};
-  for (size_t i = 0; i < 250; ++i) {
-    const std::string_view values[] = {strings[i % 10], strings[i % 10]};
-    ASSERT_TRUE(writer->Append(repetition, definition, values).ok());
+  std::vector<uint16_t> repetition;
+  std::vector<std::string_view> values;
+  for (size_t i = 0; i < 500; ++i) {
+    repetition.push_back(i % 2);
+    values.push_back(strings[i / 2 % 10]);
   }
-  ASSERT_TRUE(writer->Finish().ok());
-  const Reader reader = OpenBytes(std::move(file));
+  const Reader reader = OpenBytes(FileOfLevels<std::string_view>(
+      ColumnType::Binary(), {.max_repetition = 1, .max_definition = 1}, repetition,
+      std::vector<uint16_t>(500, 1), values,
+      {.encoding = Encoding::kDict, .block_size_bytes = 8 << 20}));
   Ordinals shuffled = Consecutive(250);
   std::shuffle(shuffled.begin(), shuffled.end(), random);
   ExpectLongStrings(reader, shuffled, 2);
@@ -387,7 +325,7 @@ TEST(ArrowTake, RecordsOfAFile) {
       const Reader reader = OpenBytes(testing_support::WriteLeaf<int64_t>(
           ColumnType::Int64(), {.block_size_bytes = long_record > 0 ? 4u << 20 : 5000u}, leaf,
           random));
-      const std::vector<Json> all = All(reader, kAllRows, ArrowExportOptions{});
+      const std::vector<Json> all = RowsOf(Exported(reader, kAllRows, ArrowExportOptions{}));
       ASSERT_EQ(all.size(), 3000u);
       Ordinals list = RandomOrdinals(800, 3000, random);
       list[100] = list[101] = list[300] = 1500;
@@ -399,7 +337,7 @@ TEST(ArrowTake, RecordsOfAFile) {
 class ArrowTakeTableTest : public TableTestBase {
  protected:
   std::vector<Json> AllOf(const TableReader& table) {
-    return All(table, TableScanOptions{}, ArrowExportOptions{.dictionaries = false});
+    return RowsOf(Exported(table, TableScanOptions{}, ArrowExportOptions{.dictionaries = false}));
   }
 };
 
@@ -539,50 +477,10 @@ TEST_F(ArrowTakeTableTest, LongNullsEndABatch) {
   }
 }
 
-constexpr char kNested[] = R"(
-  message Record {
-    required int64 id;
-    optional binary name (STRING);
-    repeated int64 appid;
-    optional group tcp { optional int64 mss; required int64 flag; }
-    required group outer { required binary text (STRING); }
-    optional group tags (LIST) { repeated group list { optional binary element (STRING); } }
-    required group deep (LIST) { repeated group list { optional group element (LIST) {
-      repeated group list { required int64 element; } } } }
-    optional group map (MAP) { repeated group key_value {
-      required binary key (STRING); optional int64 value; } }
-  })";
-
-Json RandomRecord(int64_t id, std::mt19937_64& random) {
-  const auto text = [&] { return "text " + std::to_string(random() % 1000); };
-  Json record = {{"id", id}, {"outer", {{"text", text()}}}};
-  if (random() % 3 > 0) record["name"] = text();
-  for (size_t i = random() % 4; i > 0; --i) record["appid"].push_back(random() % 100);
-  if (random() % 3 > 0) record["tcp"] = {{"flag", random() % 100}};
-  if (random() % 3 > 0) {
-    record["tags"] = Json::object();
-    for (size_t i = random() % 4; i > 0; --i)
-      record["tags"]["list"].push_back(i == 2 ? Json::object() : Json{{"element", text()}});
-  }
-  record["deep"] = Json::object();
-  for (size_t i = random() % 4; i > 0; --i) {
-    Json inner = Json::object();
-    for (size_t k = random() % 3; k > 0; --k)
-      inner["list"].push_back({{"element", random() % 100}});
-    record["deep"]["list"].push_back(random() % 4 > 0 ? Json{{"element", inner}} : Json::object());
-  }
-  if (random() % 3 > 0) {
-    record["map"] = Json::object();
-    for (size_t i = random() % 3; i > 0; --i)
-      record["map"]["key_value"].push_back({{"key", text()}, {"value", i}});
-  }
-  return record;
-}
-
 class ArrowTakeRecordsTest : public ArrowTakeTableTest {
  protected:
   void SetUp() override {
-    const auto schema = RecordSchema::Parse(kNested);
+    const auto schema = RecordSchema::Parse(kNestedRecord);
     ASSERT_TRUE(schema.ok()) << schema.status();
     int64_t id = 0;
     for (const size_t count : {size_t{1000}, size_t{1}, size_t{3000}}) {
@@ -591,7 +489,7 @@ class ArrowTakeRecordsTest : public ArrowTakeTableTest {
                             : RecordWriter::Append(path_, {&options, 1});
       ASSERT_TRUE(writer.ok()) << writer.status();
       for (size_t i = 0; i < count; ++i, ++id)
-        ASSERT_TRUE(TellJson(*schema, 0, RandomRecord(id, random_), *writer).ok());
+        ASSERT_TRUE(TellJson(*schema, 0, RandomRecord(*schema, 0, random_), *writer).ok());
       ASSERT_TRUE(writer->Finish().ok());
     }
   }
@@ -632,10 +530,10 @@ TEST_F(ArrowTakeRecordsTest, ColumnOnly) {
     SCOPED_TRACE(field);
     std::vector<Json> values;
     for (const Json& row : all) values.push_back(row[field]);
-    EXPECT_TRUE(All(table, TableScanOptions{.columns = {{field}}}, options) == values);
+    EXPECT_TRUE(RowsOf(Exported(table, TableScanOptions{.columns = {{field}}}, options)) == values);
     auto scan = table.NewScan({.columns = {{field}}});
     ASSERT_TRUE(scan.ok()) << scan.status();
-    EXPECT_TRUE(All(*std::move(scan), options) == values);
+    EXPECT_TRUE(RowsOf(Exported(*std::move(scan), options)) == values);
     const auto read = Take(table, list, Names({field}), options);
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->schema->name, field);

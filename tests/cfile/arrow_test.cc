@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cfile/levels.h"
 #include "cfile/parts/arrow/buffer_pool.h"
 #include "cfile/predicate.h"
 #include "cfile/reader.h"
@@ -21,7 +20,6 @@
 #include "cfile/table_scan.h"
 #include "cfile/writer.h"
 #include "encodings/core/packed_strings.h"
-#include "encodings/registry.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/heap.h"
@@ -37,24 +35,6 @@ namespace {
 
 using testing_support::Column;
 using testing_support::WriteColumn;
-
-Reader OpenBytes(std::vector<uint8_t> bytes) {
-  auto reader = Reader::Open(NewMemorySource(std::move(bytes)));
-  EXPECT_TRUE(reader.ok()) << reader.status();
-  return *std::move(reader);
-}
-
-// Calls ExportArrowStream(arguments..., &stream) and reads the stream.
-template <typename... Arguments>
-absl::StatusOr<ArrowBatches> Export(Arguments&&... arguments) {
-  Released<ArrowArrayStream> stream;
-  absl::Status status = ExportArrowStream(std::forward<Arguments>(arguments)..., stream.get());
-  if (!status.ok()) {
-    EXPECT_EQ(stream->release, nullptr);
-    return status;
-  }
-  return ReadStream(std::move(stream));
-}
 
 // Returns the Arrow value for a value of the library.
 template <typename T>
@@ -90,43 +70,29 @@ constexpr ArrowExportOptions kManyOptions[] = {
 // Exports each type in each encoding, with and without nulls.
 TEST(Arrow, EveryTypeAndEncoding) {
   std::mt19937_64 random(1);
-  for (const ColumnType& type : testing_support::AllColumnTypes()) {
-    VisitType(type, [&]<typename T>(std::type_identity<T>) {
-      for (const encodings::EncodingRow& row : encodings::Encodings()) {
-        for (const int null_percent : {-1, 0, 30, 100}) {
-          SCOPED_TRACE(type.ToString() + " " + EncodingName(row.encoding) + " " +
-                       std::to_string(null_percent));
-          auto column = testing_support::RandomColumn<T>(type, 1 + random() % 2000, null_percent,
-                                                         false, random);
-          MakeFit(column);
-          WriterOptions options{.encoding = row.encoding,
-                                .nullable = null_percent >= 0,
-                                .block_size_bytes = 1024 + random() % 8192};
-          std::vector<uint8_t> sink;
-          if (!Writer<T>::Create(NewMemorySink(&sink), type, options).ok()) continue;
-          std::shared_ptr<const Source> source =
-              NewMemorySource(WriteColumn<T>(type, options, column));
-          // Values in memory may be borrowed. Others are decoded into the array.
-          if (random() % 2 == 0)
-            source = std::make_shared<testing_support::ScriptedSource>(std::move(source));
-          const auto opened = Reader::Open(std::move(source));
-          ASSERT_TRUE(opened.ok()) << opened.status();
-          const Reader& reader = *opened;
-          const std::vector<Json> expected = Expected<T>(type, column);
-          for (const ArrowExportOptions& arrow_options : kManyOptions) {
-            const auto read = Export(reader, kAllRows, arrow_options);
-            ASSERT_TRUE(read.ok()) << read.status();
-            ASSERT_EQ(read->schema->n_children, 1);
-            const bool nullable = (read->schema->children[0]->flags & ARROW_FLAG_NULLABLE) != 0;
-            ASSERT_EQ(nullable, null_percent >= 0);
-            for (const auto& array : read->arrays)
-              ASSERT_LE(static_cast<size_t>(array->length), arrow_options.max_batch_rows);
-            ASSERT_TRUE(read->Rows() == expected);
-          }
+  ForEachTypeAndEncoding(
+      {-1, 0, 30, 100}, random,
+      [&]<typename T>(const ColumnType& type, const WriterOptions& options,
+                      const Column<T>& column) {
+        std::shared_ptr<const Source> source =
+            NewMemorySource(WriteColumn<T>(type, options, column));
+        // Values in memory may be borrowed. Others are decoded into the array.
+        if (random() % 2 == 0)
+          source = std::make_shared<testing_support::ScriptedSource>(std::move(source));
+        const auto reader = Reader::Open(std::move(source));
+        ASSERT_TRUE(reader.ok()) << reader.status();
+        const std::vector<Json> expected = Expected<T>(type, column);
+        for (const ArrowExportOptions& arrow_options : kManyOptions) {
+          const auto read = Exported(*reader, kAllRows, arrow_options);
+          ASSERT_TRUE(read.ok()) << read.status();
+          ASSERT_EQ(read->schema->n_children, 1);
+          const bool nullable = (read->schema->children[0]->flags & ARROW_FLAG_NULLABLE) != 0;
+          ASSERT_EQ(nullable, options.nullable);
+          for (const auto& array : read->arrays)
+            ASSERT_LE(static_cast<size_t>(array->length), arrow_options.max_batch_rows);
+          ASSERT_TRUE(read->Rows() == expected);
         }
-      }
-    });
-  }
+      });
 }
 
 std::string FormatOf(const ColumnType& type, const ArrowExportOptions& options = {}) {
@@ -163,7 +129,7 @@ TEST(Arrow, Metadata) {
       .encoding = Encoding::kPlain, .value_index = true, .metadata = {{"origin", "a test"}}};
   const Reader reader =
       OpenBytes(WriteColumn<std::string_view>(ColumnType::Uuid(), options, column));
-  const auto read = Export(reader, kAllRows, ArrowExportOptions{.column_only = true});
+  const auto read = Exported(reader, kAllRows, ArrowExportOptions{.column_only = true});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_STREQ(read->schema->format, "w:16");
   EXPECT_STREQ(read->schema->name, "value");
@@ -195,32 +161,25 @@ TEST(Arrow, Metadata) {
 // The stream first returns the rows of the blocks before this value.
 TEST(Arrow, ValuesOutOfRange) {
   Column<Int96> times{{Int96(uint128_t{2440588} << 64), Int96(~uint128_t{0})}};
-  auto read = Export(OpenBytes(WriteColumn<Int96>(ColumnType::Int96(), {}, times)), kAllRows,
-                     ArrowExportOptions{});
+  auto read = Exported(OpenBytes(WriteColumn<Int96>(ColumnType::Int96(), {}, times)), kAllRows,
+                       ArrowExportOptions{});
   EXPECT_THAT(std::string(read.status().message()), testing::HasSubstr("an int96 is a time"));
 
   Column<int128_t> numbers{{std::numeric_limits<int128_t>::min()}};
-  read = Export(OpenBytes(WriteColumn<int128_t>(ColumnType::Int128(), {}, numbers)), kAllRows,
-                ArrowExportOptions{});
+  read = Exported(OpenBytes(WriteColumn<int128_t>(ColumnType::Int128(), {}, numbers)), kAllRows,
+                  ArrowExportOptions{});
   EXPECT_THAT(std::string(read.status().message()), testing::HasSubstr("38 digits"));
 }
 
 TEST(Arrow, EmptyFileAndEmptyRange) {
   const Reader reader = OpenBytes(WriteColumn<int32_t>(ColumnType::Int32(), {}, {}));
-  auto read = Export(reader, kAllRows, ArrowExportOptions{});
+  auto read = Exported(reader, kAllRows, ArrowExportOptions{});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_STREQ(read->schema->children[0]->format, "i");
   EXPECT_TRUE(read->arrays.empty());
-  read = Export(reader, OrdinalRange{5, 9}, ArrowExportOptions{});
+  read = Exported(reader, OrdinalRange{5, 9}, ArrowExportOptions{});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_TRUE(read->arrays.empty());
-}
-
-// Returns a column of 10,000 rows.
-Column<int64_t> ManyNumbers() {
-  Column<int64_t> column;
-  for (int64_t i = 0; i < 10000; ++i) column.rows.push_back(3 * i);
-  return column;
 }
 
 TEST(Arrow, RangeCursorAndScan) {
@@ -232,30 +191,27 @@ TEST(Arrow, RangeCursorAndScan) {
     return std::vector<Json>(all.begin() + static_cast<ptrdiff_t>(begin),
                              all.begin() + static_cast<ptrdiff_t>(end));
   };
-  auto read = Export(reader, OrdinalRange{10, 8000}, ArrowExportOptions{});
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_TRUE(read->Rows() == rows(10, 8000));
+  EXPECT_TRUE(RowsOf(Exported(reader, OrdinalRange{10, 8000}, ArrowExportOptions{})) ==
+              rows(10, 8000));
 
   auto cursor = reader.NewCursor<int64_t>();
   ASSERT_TRUE(cursor.ok()) << cursor.status();
   ASSERT_TRUE(cursor->SeekToRange({100, 9000}).ok());
   ASSERT_TRUE(cursor->Next(50).ok());
   const uint64_t at = cursor->ordinal();
-  read = Export(*cursor, ArrowExportOptions{});
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_TRUE(read->Rows() == rows(at, 9000));
+  EXPECT_TRUE(RowsOf(Exported(*cursor, ArrowExportOptions{})) == rows(at, 9000));
   EXPECT_EQ(cursor->ordinal(), at);
 
   for (const size_t max_rows : {size_t{7}, kMaxBatchRows}) {
     auto scan = reader.NewScan<int64_t>(Predicate<int64_t>::Greater(15000));
     ASSERT_TRUE(scan.ok()) << scan.status();
-    read = Export(*std::move(scan), ArrowExportOptions{.max_batch_rows = max_rows});
-    ASSERT_TRUE(read.ok()) << read.status();
-    EXPECT_TRUE(read->Rows() == rows(5001, 10000));
+    EXPECT_TRUE(
+        RowsOf(Exported(*std::move(scan), ArrowExportOptions{.max_batch_rows = max_rows})) ==
+        rows(5001, 10000));
   }
   auto scan = reader.NewScan<int64_t>(Predicate<int64_t>::IsNull());
   ASSERT_TRUE(scan.ok()) << scan.status();
-  read = Export(*std::move(scan), ArrowExportOptions{});
+  auto read = Exported(*std::move(scan), ArrowExportOptions{});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_TRUE(read->arrays.empty());
 }
@@ -266,9 +222,8 @@ TEST(Arrow, ScanOfNulls) {
       OpenBytes(WriteColumn<std::string_view>(ColumnType::String(), {.nullable = true}, column));
   auto scan = reader.NewScan<std::string_view>(Predicate<std::string_view>::IsNull());
   ASSERT_TRUE(scan.ok()) << scan.status();
-  const auto read = Export(*std::move(scan), ArrowExportOptions{.column_only = true});
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->Rows(), (std::vector<Json>{nullptr, nullptr}));
+  EXPECT_EQ(RowsOf(Exported(*std::move(scan), ArrowExportOptions{.column_only = true})),
+            (std::vector<Json>{nullptr, nullptr}));
 }
 
 // Plain values of a source in memory are not copied.
@@ -281,7 +236,7 @@ TEST(Arrow, BorrowsPlainValues) {
         ColumnType::Int64(), {.encoding = Encoding::kPlain, .nullable = nullable}, column));
     const std::weak_ptr<const Source> alive = source;
     const std::span<const uint8_t> memory = source->InMemory();
-    auto read = Export(*Reader::Open(std::move(source)), kAllRows, ArrowExportOptions{});
+    auto read = Exported(*Reader::Open(std::move(source)), kAllRows, ArrowExportOptions{});
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_GT(read->arrays.size(), 1u);
     for (const auto& array : read->arrays) {
@@ -306,8 +261,8 @@ TEST(Arrow, BorrowsStringsOfViews) {
   std::shared_ptr<const Source> source = NewMemorySource(
       WriteColumn<std::string_view>(ColumnType::String(), {.encoding = Encoding::kPlain}, column));
   const std::weak_ptr<const Source> alive = source;
-  auto read =
-      Export(*Reader::Open(std::move(source)), kAllRows, ArrowExportOptions{.string_views = true});
+  auto read = Exported(*Reader::Open(std::move(source)), kAllRows,
+                       ArrowExportOptions{.string_views = true});
   ASSERT_TRUE(read.ok()) << read.status();
   for (const auto& array : read->arrays) {
     const ArrowArray& values = *array->children[0];
@@ -336,9 +291,9 @@ TEST(Arrow, ViewsOfDictionaries) {
       *Reader::Open(std::make_shared<testing_support::ScriptedSource>(NewMemorySource(bytes)));
   for (const size_t rows : {100, 65536}) {
     auto read =
-        Export(reader, kAllRows,
-               ArrowExportOptions{
-                   .dictionaries = false, .dictionary_views = true, .max_batch_rows = rows});
+        Exported(reader, kAllRows,
+                 ArrowExportOptions{
+                     .dictionaries = false, .dictionary_views = true, .max_batch_rows = rows});
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_STREQ(read->schema->children[0]->format, "vu");
     EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));
@@ -359,7 +314,7 @@ TEST(Arrow, ReleaseInAnyOrder) {
   const Reader reader = OpenBytes(
       WriteColumn<std::string_view>(ColumnType::String(), {.encoding = Encoding::kDict}, column));
   for (int turn = 0; turn < 10; ++turn) {
-    auto read = Export(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 100});
+    auto read = Exported(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 100});
     ASSERT_TRUE(read.ok()) << read.status();
     std::shuffle(read->arrays.begin(), read->arrays.end(), random);
     std::vector<ArrowArray> children;
@@ -391,7 +346,7 @@ TEST(Arrow, Dictionaries) {
     WriterOptions options{.encoding = encoding, .nullable = true, .block_size_bytes = 4096};
     const std::vector<Json> expected = Expected<std::string_view>(ColumnType::String(), column);
     Reader reader = OpenBytes(WriteColumn<std::string_view>(ColumnType::String(), options, column));
-    auto read = Export(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 1000});
+    auto read = Exported(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 1000});
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_STREQ(read->schema->children[0]->format, "i");
     EXPECT_STREQ(read->schema->children[0]->dictionary->format, "u");
@@ -404,12 +359,12 @@ TEST(Arrow, Dictionaries) {
     options.max_dictionary_values = 20;  // later blocks store no codes
     for (size_t i = 0; i < 5000; ++i) column.rows[i] = "v" + std::to_string(i / 400);
     reader = OpenBytes(WriteColumn<std::string_view>(ColumnType::String(), options, column));
-    read = Export(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 1000});
+    read = Exported(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 1000});
     ASSERT_TRUE(read.ok()) << read.status();
     ASSERT_NE(read->schema->children[0]->dictionary, nullptr);
     EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));
 
-    const auto plain = Export(reader, kAllRows, ArrowExportOptions{.dictionaries = false});
+    const auto plain = Exported(reader, kAllRows, ArrowExportOptions{.dictionaries = false});
     ASSERT_TRUE(plain.ok()) << plain.status();
     EXPECT_EQ(plain->schema->children[0]->dictionary, nullptr);
   }
@@ -422,7 +377,7 @@ TEST(Arrow, LongStringsEndABatch) {
   for (const Encoding encoding : {Encoding::kPlain, Encoding::kDict}) {
     const Reader reader = OpenBytes(WriteColumn<std::string_view>(
         ColumnType::Binary(), {.encoding = encoding, .block_size_bytes = 4 << 20}, column));
-    const auto read = Export(reader, kAllRows, ArrowExportOptions{.dictionaries = false});
+    const auto read = Exported(reader, kAllRows, ArrowExportOptions{.dictionaries = false});
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->num_rows(), 200u);
     for (const auto& array : read->arrays) EXPECT_LE(array->length, 96);
@@ -437,17 +392,11 @@ TEST(Arrow, LongNullsEndABatch) {
   Column<std::string_view> column;
   column.rows.resize(kRows);
   const Reader rows = OpenBytes(WriteColumn<std::string_view>(type, {.nullable = true}, column));
-  std::vector<uint8_t> file;
-  auto writer = LevelWriter<std::string_view>::Create(
-      NewMemorySink(&file), type, {.max_repetition = 1, .max_definition = 3}, {});
-  ASSERT_TRUE(writer.ok()) << writer.status();
-  const std::vector<uint16_t> repetition(kRows, 0);
-  const std::vector<uint16_t> definition(kRows, 2);
-  ASSERT_TRUE(writer->Append(repetition, definition, {}).ok());
-  ASSERT_TRUE(writer->Finish().ok());
-  const Reader lists = OpenBytes(std::move(file));
+  const Reader lists = OpenBytes(FileOfLevels<std::string_view>(
+      type, {.max_repetition = 1, .max_definition = 3}, std::vector<uint16_t>(kRows, 0),
+      std::vector<uint16_t>(kRows, 2), {}));
   for (const Reader& reader : {rows, lists}) {
-    const auto read = Export(reader, kAllRows, ArrowExportOptions{});
+    const auto read = Exported(reader, kAllRows, ArrowExportOptions{});
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->num_rows(), kRows);
     for (const auto& array : read->arrays) EXPECT_LE(array->length, 8);
@@ -511,45 +460,23 @@ TEST(Arrow, Damage) {
   EXPECT_THAT(stream->get_last_error(stream.get()), testing::HasSubstr("checksum"));
 }
 
-// In each run, one other allocation fails. The stream throws no exception and loses no memory.
 TEST(Arrow, NoMemory) {
   Column<std::string_view> column;
   for (int i = 0; i < 300; ++i) column.rows.push_back("a long string " + std::to_string(i % 50));
   const Reader reader = OpenBytes(
       WriteColumn<std::string_view>(ColumnType::String(), {.encoding = Encoding::kDict}, column));
   for (const ArrowExportOptions& options : kManyOptions) {
-    ASSERT_TRUE(Export(reader, kAllRows, options).ok());
-    bool failed = true;
-    for (int64_t failing = 1; failed; ++failing) {
-      const int64_t blocks = campaign::heap.blocks;
-      {
-        Released<ArrowArrayStream> stream;
-        ASSERT_TRUE(ExportArrowStream(reader, kAllRows, options, stream.get()).ok());
-        Released<ArrowSchema> schema;
-        Released<ArrowArray> array;
-        campaign::heap.allocations_left = failing;
-        int code = stream->get_schema(stream.get(), schema.get());
-        if (code == 0) code = stream->get_next(stream.get(), array.get());
-        failed = campaign::heap.allocations_left == 0;
-        campaign::heap.allocations_left = -1;
-        ASSERT_EQ(code, failed ? ENOMEM : 0) << failing;
-        if (failed) {
-          EXPECT_STREQ(stream->get_last_error(stream.get()), "no memory");
-          EXPECT_EQ(stream->get_next(stream.get(), array.get()), ENOMEM);
-          EXPECT_EQ(array->release, nullptr);
-        }
-      }
-      ASSERT_EQ(campaign::heap.blocks, blocks) << failing;
-    }
+    ASSERT_TRUE(Exported(reader, kAllRows, options).ok());
+    ExpectNoMemory(campaign::heap, [&](ArrowArrayStream* stream) {
+      return ExportArrowStream(reader, kAllRows, options, stream);
+    });
   }
 }
 
 class ArrowTableTest : public TableTestBase {
  protected:
   std::vector<Json> All(const ArrowExportOptions& options = {}) {
-    const auto read = Export(OpenTable(), TableScanOptions{}, options);
-    EXPECT_TRUE(read.ok()) << read.status();
-    return read.ok() ? read->Rows() : std::vector<Json>();
+    return RowsOf(Exported(OpenTable(), TableScanOptions{}, options));
   }
 };
 
@@ -562,10 +489,8 @@ TEST_F(ArrowTableTest, PartsFiltersAndLimits) {
   for (const ArrowExportOptions& options : kManyOptions) EXPECT_TRUE(All(options) == all);
   // A scan of a single column returns the same values.
   for (const ColumnSchema& column : ManyTypes().columns) {
-    const auto read =
-        Export(OpenTable(), TableScanOptions{.columns = {{column.name}}}, ArrowExportOptions{});
-    ASSERT_TRUE(read.ok()) << read.status();
-    const std::vector<Json> rows = read->Rows();
+    const std::vector<Json> rows = RowsOf(
+        Exported(OpenTable(), TableScanOptions{.columns = {{column.name}}}, ArrowExportOptions{}));
     ASSERT_EQ(rows.size(), all.size());
     for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(rows[i][column.name], all[i][column.name]);
   }
@@ -577,14 +502,12 @@ TEST_F(ArrowTableTest, PartsFiltersAndLimits) {
     }
   }
   TableScanOptions scan_options{.columns = {{"tiny", "name", "price"}}, .where = Lt("tiny", 9)};
-  auto read = Export(OpenTable(), scan_options, ArrowExportOptions{});
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_TRUE(read->Rows() == expected);
+  EXPECT_TRUE(RowsOf(Exported(OpenTable(), scan_options, ArrowExportOptions{})) == expected);
   scan_options.limit = 5;
   auto scan = OpenTable().NewScan(scan_options);
   ASSERT_TRUE(scan.ok()) << scan.status();
   expected.resize(5);
-  read = Export(*std::move(scan), ArrowExportOptions{.max_batch_rows = 2});
+  auto read = Exported(*std::move(scan), ArrowExportOptions{.max_batch_rows = 2});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_TRUE(read->Rows() == expected);
   EXPECT_EQ(read->arrays.size(), 3u);
@@ -592,8 +515,8 @@ TEST_F(ArrowTableTest, PartsFiltersAndLimits) {
 
 TEST_F(ArrowTableTest, ReverseNoColumnsAndRepeatedColumns) {
   WritePart(0, 20000);
-  auto read = Export(OpenTable(), TableScanOptions{.columns = {{"id"}}, .reverse = true},
-                     ArrowExportOptions{});
+  auto read = Exported(OpenTable(), TableScanOptions{.columns = {{"id"}}, .reverse = true},
+                       ArrowExportOptions{});
   ASSERT_TRUE(read.ok()) << read.status();
   size_t left = 20000;
   for (auto& array : read->arrays) {
@@ -602,16 +525,17 @@ TEST_F(ArrowTableTest, ReverseNoColumnsAndRepeatedColumns) {
               31 * static_cast<int64_t>(left));
   }
   EXPECT_EQ(left, 0u);
-  read = Export(OpenTable(), TableScanOptions{.columns = {{}}, .limit = 70}, ArrowExportOptions{});
+  read =
+      Exported(OpenTable(), TableScanOptions{.columns = {{}}, .limit = 70}, ArrowExportOptions{});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->num_rows(), 70u);
-  read = Export(OpenTable(), TableScanOptions{.columns = {{"id", "day", "id"}}, .limit = 70},
-                ArrowExportOptions{});
+  read = Exported(OpenTable(), TableScanOptions{.columns = {{"id", "day", "id"}}, .limit = 70},
+                  ArrowExportOptions{});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->schema->n_children, 3);
   EXPECT_EQ(read->num_rows(), 70u);
   const auto wrong =
-      Export(OpenTable(), TableScanOptions{.columns = {{"none"}}}, ArrowExportOptions{});
+      Exported(OpenTable(), TableScanOptions{.columns = {{"none"}}}, ArrowExportOptions{});
   EXPECT_EQ(wrong.status().code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -628,43 +552,6 @@ TEST_F(ArrowTableTest, Cancelled) {
 }
 
 // Nested records.
-
-constexpr char kNested[] = R"(
-  message Record {
-    required int64 id;
-    optional binary name (STRING);
-    repeated int64 appid;
-    optional group tcp { optional int64 mss; required int64 flag; }
-    required group outer { optional group inner { required binary text (STRING); } }
-    optional group tags (LIST) { repeated group list { optional binary element (STRING); } }
-    required group deep (LIST) { repeated group list { optional group element (LIST) {
-      repeated group list { required int64 element; } } } }
-    optional group points (LIST) { repeated group list { required group element {
-      required int64 x; repeated int64 y; optional binary z; } } }
-    repeated group pairs { optional int64 a; optional group b { optional int64 c; } }
-    optional group map (MAP) { repeated group key_value {
-      required binary key (STRING); optional int64 value; } }
-  })";
-
-Json RandomRecord(const RecordSchema& schema, size_t number, std::mt19937_64& random) {
-  const RecordNode& node = schema.node(number);
-  if (node.is_leaf()) {
-    if (node.type.data_type == DataType::kInt64) return static_cast<int64_t>(random() % 100);
-    return "text " + std::to_string(random() % 1000);
-  }
-  Json group = Json::object();
-  for (size_t child = number + 1; child < node.end; child = schema.node(child).end) {
-    const RecordNode& field = schema.node(child);
-    if (field.repetition == Repetition::kRepeated) {
-      Json list = Json::array();
-      for (size_t i = random() % 4; i > 0; --i) list.push_back(RandomRecord(schema, child, random));
-      group[field.name] = std::move(list);
-    } else if (field.repetition == Repetition::kRequired || random() % 3 > 0) {
-      group[field.name] = RandomRecord(schema, child, random);
-    }
-  }
-  return group;
-}
 
 // Returns the Arrow value of one occurrence of a node.
 Json ArrowOf(const RecordSchema& schema, size_t number, const Json& json);
@@ -704,7 +591,7 @@ Json ArrowOf(const RecordSchema& schema, size_t number, const Json& json) {
 
 TEST_F(ArrowTableTest, Records) {
   std::mt19937_64 random(3);
-  const auto schema = RecordSchema::Parse(kNested);
+  const auto schema = RecordSchema::Parse(kNestedRecord);
   ASSERT_TRUE(schema.ok()) << schema.status();
   std::vector<Json> expected;
   for (const size_t count : {size_t{1000}, size_t{1}, size_t{3000}}) {
@@ -733,7 +620,7 @@ TEST_F(ArrowTableTest, Records) {
   EXPECT_EQ(exported->children[2]->flags, 0);
 
   // Exports only some columns and only the rows that match a filter.
-  auto read = Export(
+  auto read = Exported(
       OpenTable(),
       TableScanOptions{.columns = {{"id", "points.list.element.z", "tcp", "map.key_value.value"}},
                        .where = Lt("id", 10)},
@@ -752,8 +639,8 @@ TEST_F(ArrowTableTest, Records) {
   }
   EXPECT_GT(some.size(), 50u);
   EXPECT_TRUE(read->Rows() == some);
-  read =
-      Export(OpenTable(), TableScanOptions{.columns = {{"tcp", "tcp.mss"}}}, ArrowExportOptions{});
+  read = Exported(OpenTable(), TableScanOptions{.columns = {{"tcp", "tcp.mss"}}},
+                  ArrowExportOptions{});
   EXPECT_EQ(read.status().code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -795,23 +682,15 @@ TEST_F(ArrowTableTest, RowsBeforeAValueThatDoesNotFit) {
 }
 
 // Exports files with levels that belong to no table of records.
-// Levels are the numbers that say where lists begin and where a value is missing.
 TEST(Arrow, LevelsOfAFile) {
-  const auto write = [](const LevelLimits& limits, std::vector<uint16_t> repetition,
-                        std::vector<uint16_t> definition, std::vector<int32_t> values) {
-    std::vector<uint8_t> file;
-    auto writer =
-        LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits, {});
-    EXPECT_TRUE(writer.ok()) << writer.status();
-    const absl::Status appended = writer->Append(repetition, definition, values);
-    EXPECT_TRUE(appended.ok()) << appended;
-    EXPECT_TRUE(writer->Finish().ok());
-    return OpenBytes(std::move(file));
+  const auto write = [](const LevelLimits& limits, const std::vector<uint16_t>& repetition,
+                        const std::vector<uint16_t>& definition,
+                        const std::vector<int32_t>& values) {
+    return OpenBytes(
+        FileOfLevels<int32_t>(ColumnType::Int32(), limits, repetition, definition, values));
   };
   const auto rows = [](const Reader& reader) -> std::vector<Json> {
-    const auto read = Export(reader, kAllRows, ArrowExportOptions{.column_only = true});
-    EXPECT_TRUE(read.ok()) << read.status();
-    return read.ok() ? read->Rows() : std::vector<Json>();
+    return RowsOf(Exported(reader, kAllRows, ArrowExportOptions{.column_only = true}));
   };
   // These values are the example in cfile/levels.h.
   EXPECT_EQ(rows(write({.max_repetition = 1, .max_definition = 2}, {0, 1, 0, 0, 0}, {2, 2, 1, 0, 2},
@@ -825,7 +704,7 @@ TEST(Arrow, LevelsOfAFile) {
   EXPECT_EQ(rows(write(LevelLimits::KuduArray(true), {0, 1, 0, 0, 0}, {3, 2, 1, 0, 3}, {1, 3})),
             (std::vector<Json>{{1, nullptr}, Json::array(), nullptr, Json::array({3})}));
   const auto refused =
-      Export(write({.max_definition = 2}, {}, {0, 1, 2}, {5}), kAllRows, ArrowExportOptions{});
+      Exported(write({.max_definition = 2}, {}, {0, 1, 2}, {5}), kAllRows, ArrowExportOptions{});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(refused.status().message()), testing::HasSubstr("column value"));
 }
@@ -838,9 +717,8 @@ TEST(Arrow, LongRecords) {
       testing_support::RandomLeaf<int64_t>(ColumnType::Int64(), limits, 300, 200000, random);
   const Reader reader = OpenBytes(testing_support::WriteLeaf<int64_t>(
       ColumnType::Int64(), {.block_size_bytes = 4 << 20}, leaf, random));
-  const auto read = Export(reader, kAllRows, ArrowExportOptions{.column_only = true});
-  ASSERT_TRUE(read.ok()) << read.status();
-  const std::vector<Json> rows = read->Rows();
+  const std::vector<Json> rows =
+      RowsOf(Exported(reader, kAllRows, ArrowExportOptions{.column_only = true}));
   ASSERT_EQ(rows.size(), leaf.num_records());
   for (size_t i = 0; i < rows.size(); ++i) {
     ASSERT_EQ(rows[i].size(), leaf.first_values[i + 1] - leaf.first_values[i]);
@@ -877,21 +755,16 @@ TEST(Arrow, ElementsOfLists) {
         }
         expected.push_back(list);
       }
-      std::vector<uint8_t> file;
-      auto writer = LevelWriter<int64_t>::Create(
-          NewMemorySink(&file), ColumnType::Int64(),
-          {.max_repetition = 1, .max_definition = maximum},
-          {.encoding = encoding, .compression = Compression::kNone, .block_size_bytes = 60'000});
-      ASSERT_TRUE(writer.ok()) << writer.status();
-      ASSERT_TRUE(writer->Append(repetition, definition, values).ok());
-      ASSERT_TRUE(writer->Finish().ok());
-      std::shared_ptr<const Source> source = NewMemorySource(std::move(file));
+      std::shared_ptr<const Source> source = NewMemorySource(FileOfLevels<int64_t>(
+          ColumnType::Int64(), {.max_repetition = 1, .max_definition = maximum}, repetition,
+          definition, values,
+          {.encoding = encoding, .compression = Compression::kNone, .block_size_bytes = 60'000}));
       const std::weak_ptr<const Source> alive = source;
       const std::span<const uint8_t> memory = source->InMemory();
       const Reader reader = *Reader::Open(std::move(source));
       for (const size_t max_rows : {size_t{700}, size_t{5000}, kMaxBatchRows}) {
-        auto read = Export(reader, kAllRows,
-                           ArrowExportOptions{.max_batch_rows = max_rows, .column_only = true});
+        auto read = Exported(reader, kAllRows,
+                             ArrowExportOptions{.max_batch_rows = max_rows, .column_only = true});
         ASSERT_TRUE(read.ok()) << read.status();
         EXPECT_TRUE(read->Rows() == expected) << max_rows;
         size_t borrowed = 0;

@@ -178,6 +178,60 @@ absl::StatusOr<ArrowBatches> ReadStream(Released<ArrowArrayStream> stream) {
   return read;
 }
 
+std::vector<Json> RowsOf(const absl::StatusOr<ArrowBatches>& read) {
+  EXPECT_TRUE(read.ok()) << read.status();
+  return read.ok() ? read->Rows() : std::vector<Json>();
+}
+
+Reader OpenBytes(std::vector<uint8_t> bytes) {
+  auto reader = Reader::Open(NewMemorySource(std::move(bytes)));
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  return *std::move(reader);
+}
+
+testing_support::Column<int64_t> ManyNumbers() {
+  testing_support::Column<int64_t> column;
+  for (int64_t i = 0; i < 10000; ++i) column.rows.push_back(3 * i);
+  return column;
+}
+
+const char kNestedRecord[] = R"(
+  message Record {
+    required int64 id;
+    optional binary name (STRING);
+    repeated int64 appid;
+    optional group tcp { optional int64 mss; required int64 flag; }
+    required group outer { optional group inner { required binary text (STRING); } }
+    optional group tags (LIST) { repeated group list { optional binary element (STRING); } }
+    required group deep (LIST) { repeated group list { optional group element (LIST) {
+      repeated group list { required int64 element; } } } }
+    optional group points (LIST) { repeated group list { required group element {
+      required int64 x; repeated int64 y; optional binary z; } } }
+    repeated group pairs { optional int64 a; optional group b { optional int64 c; } }
+    optional group map (MAP) { repeated group key_value {
+      required binary key (STRING); optional int64 value; } }
+  })";
+
+Json RandomRecord(const RecordSchema& schema, size_t number, std::mt19937_64& random) {
+  const RecordNode& node = schema.node(number);
+  if (node.is_leaf()) {
+    if (node.type.data_type == DataType::kInt64) return static_cast<int64_t>(random() % 100);
+    return "text " + std::to_string(random() % 1000);
+  }
+  Json group = Json::object();
+  for (size_t child = number + 1; child < node.end; child = schema.node(child).end) {
+    const RecordNode& field = schema.node(child);
+    if (field.repetition == Repetition::kRepeated) {
+      Json list = Json::array();
+      for (size_t i = random() % 4; i > 0; --i) list.push_back(RandomRecord(schema, child, random));
+      group[field.name] = std::move(list);
+    } else if (field.repetition == Repetition::kRequired || random() % 3 > 0) {
+      group[field.name] = RandomRecord(schema, child, random);
+    }
+  }
+  return group;
+}
+
 std::vector<std::pair<std::string, std::string>> MetadataOf(const ArrowSchema& schema) {
   std::vector<std::pair<std::string, std::string>> pairs;
   const char* bytes = schema.metadata;

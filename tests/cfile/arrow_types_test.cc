@@ -8,7 +8,7 @@
 
 #include "cfile/arrow.h"
 #include "cfile/arrow_import.h"
-#include "cfile/parts/arrow/schema/schema_text.h"
+#include "cfile/parts/arrow/schema/ipc_fields.h"
 #include "cfile/table.h"
 #include "cfile/table_columns.h"
 #include "cfile/table_scan.h"
@@ -29,45 +29,8 @@ using testing::HasSubstr;
 constexpr size_t kRows = 3;
 
 // A stream of one batch: numbers, floats, strings that are null, and lists of two numbers.
-class Rows {
- public:
-  Rows() {
-    std::mt19937_64 random(1);
-    array_ = BuildArray(shape_,
-                        {{{"n", 1}, {"x", 0.5}, {"s", nullptr}, {"l", {1, nullptr}}},
-                         {{"n", nullptr}, {"x", nullptr}, {"s", nullptr}, {"l", nullptr}},
-                         {{"n", 3}, {"x", 1.5}, {"s", nullptr}, {"l", {5, 6}}}},
-                        random, {.slices = false});
-    schema_ = BuildSchema(shape_);
-  }
-  const ArrowSchema& schema() const { return schema_->c; }
-
-  // The stream refers to *this.
-  void Stream(ArrowArrayStream* out) {
-    done_ = false;
-    *out = {.get_schema =
-                [](ArrowArrayStream* stream, ArrowSchema* schema) {
-                  *schema = Of(stream).schema_->c;
-                  schema->release = [](ArrowSchema* released) { released->release = nullptr; };
-                  return 0;
-                },
-            .get_next =
-                [](ArrowArrayStream* stream, ArrowArray* array) {
-                  *array = {};
-                  if (std::exchange(Of(stream).done_, true)) return 0;
-                  *array = Of(stream).array_->c;
-                  array->release = [](ArrowArray* released) { released->release = nullptr; };
-                  return 0;
-                },
-            .get_last_error = [](ArrowArrayStream*) -> const char* { return "no error"; },
-            .release = [](ArrowArrayStream* stream) { stream->release = nullptr; },
-            .private_data = this};
-  }
-
- private:
-  static Rows& Of(ArrowArrayStream* stream) { return *static_cast<Rows*>(stream->private_data); }
-
-  const Shape shape_{
+BuiltStream Rows() {
+  const Shape shape{
       .format = "+s",
       .nullable = false,
       .children = {
@@ -75,18 +38,23 @@ class Rows {
           {.format = "f", .name = "x"},
           {.format = "u", .name = "s"},
           {.format = "+l", .name = "l", .children = {{.format = "i", .name = "element"}}}}};
-  std::unique_ptr<BuiltSchema> schema_;
-  std::unique_ptr<BuiltArray> array_;
-  bool done_ = false;
-};
+  std::mt19937_64 random(1);
+  BuiltStream rows;
+  rows.schema = BuildSchema(shape);
+  rows.arrays.push_back(
+      BuildArray(shape,
+                 {{{"n", 1}, {"x", 0.5}, {"s", nullptr}, {"l", {1, nullptr}}},
+                  {{"n", nullptr}, {"x", nullptr}, {"s", nullptr}, {"l", nullptr}},
+                  {{"n", 3}, {"x", 1.5}, {"s", nullptr}, {"l", {5, 6}}}},
+                 random, {.slices = false}));
+  return rows;
+}
 
 TableReader TableOfRows() {
-  Rows rows;
+  BuiltStream rows = Rows();
   const auto storage = NewMemoryStorage();
-  auto writer = TableWriter::Create(storage, ImportArrowSchema(rows.schema()).value()).value();
-  ArrowArrayStream stream;
-  rows.Stream(&stream);
-  EXPECT_TRUE(AppendArrow(writer, &stream).ok());
+  auto writer = TableWriter::Create(storage, ImportArrowSchema(rows.schema->c).value()).value();
+  EXPECT_TRUE(AppendArrow(writer, rows.Open()).ok());
   EXPECT_TRUE(writer.Finish().ok());
   return TableReader::Open(storage).value();
 }
@@ -252,11 +220,11 @@ TEST(ArrowTypes, ReservedKeysOfADescriptionDoNotComeBack) {
 TEST(ArrowTypes, WhatIsNoSchemaChangesNothing) {
   const TableReader table = TableOfRows();
   for (const std::string text : {"", "AAAA", "no base64!", "/////w=="}) {
-    Released<ArrowArrayStream> stream;
-    ASSERT_TRUE(ExportArrowStream(table, {}, {.dictionaries = false}, stream.get()).ok());
-    const auto is_null = [](const std::string&) { return true; };
-    ASSERT_TRUE(RestoreArrowTypes(text, is_null, stream.get()).ok());
-    const auto read = ReadStream(std::move(stream));
+    const auto read = ReadExported([&](ArrowArrayStream* stream) -> absl::Status {
+      CFILE_RETURN_IF_ERROR(ExportArrowStream(table, {}, {.dictionaries = false}, stream));
+      return RestoreArrowTypes(
+          text, [](const std::string&) { return true; }, stream);
+    });
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->num_rows(), kRows);
   }
@@ -286,9 +254,8 @@ TEST(ChangeArrowSchema, RenamesRemovesAndAdds) {
 }
 
 TEST(ChangeMetadata, IsOneCommitAndStays) {
-  Rows rows;
   const auto storage = NewMemoryStorage();
-  auto writer = TableWriter::Create(storage, ImportArrowSchema(rows.schema()).value()).value();
+  auto writer = TableWriter::Create(storage, ImportArrowSchema(Rows().schema->c).value()).value();
   ASSERT_TRUE(writer.Finish().ok());
   using Pairs = std::vector<std::pair<std::string, std::string>>;
   const auto set = [&](const Pairs& pairs) {

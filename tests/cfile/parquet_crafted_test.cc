@@ -17,6 +17,7 @@
 #include "encodings/hybrid/rle_hybrid.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/parquet_testing.h"
 #include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
@@ -29,9 +30,6 @@ using internal::parquet::SchemaElement;
 using testing::AllOf;
 using testing::HasSubstr;
 namespace parquet = internal::parquet;
-
-// With this option no page counts as small, so pages are copied.
-const WriterOptions kSmallBlocks{.block_size_bytes = 32};
 
 std::string Text(const ByteWriter& bytes) {
   return {reinterpret_cast<const char*>(bytes.span().data()), bytes.size()};
@@ -409,11 +407,7 @@ TEST(ParquetPages, CodesOfADictionaryOfDuplicatesAreTranslated) {
   const std::vector<int32_t> expected = {7, 8, 8, 7, 7, 7};
   EXPECT_EQ(ValuesOf<int32_t>(table), expected);
   EXPECT_TRUE(TableReader::Open(table)->VerifyColumn(0, 0).ok());
-  std::vector<uint8_t> bytes;
-  ASSERT_TRUE(ExportParquet(table, NewMemorySink(&bytes)).ok());
-  const auto again = NewMemoryStorage();
-  ASSERT_TRUE(ImportParquet(NewMemorySource(bytes, "file"), again).ok());
-  EXPECT_EQ(ValuesOf<int32_t>(again), expected);
+  EXPECT_EQ(ValuesOf<int32_t>(Imported(ParquetOf(table))), expected);
 }
 
 TEST(ParquetPages, ADictionaryMustComeFirst) {

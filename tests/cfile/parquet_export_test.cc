@@ -7,13 +7,13 @@
 #include "cfile/parts/parquet/annotation.h"
 #include "cfile/parts/parquet/bounds.h"
 #include "cfile/parts/parquet/key_value_metadata.h"
-#include "cfile/parts/parquet/metadata/file_metadata.h"
 #include "cfile/parts/parquet/parquet_type.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
 #include "cfile/writer.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/parquet_testing.h"
 #include "tests/cfile/table_fixture.h"
 
 namespace cfile {
@@ -32,15 +32,13 @@ absl::StatusOr<ParquetReport> Export(const std::vector<uint8_t>& file,
 // EXPECTs that the metadata agrees with itself and with the report.
 void ExpectMetadata(const std::vector<uint8_t>& parquet, const ParquetReport& report,
                     uint64_t num_rows) {
-  const auto source = NewMemoryViewSource(parquet);
-  const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);
-  ASSERT_TRUE(metadata.ok()) << metadata.status();
-  EXPECT_EQ(metadata->file.num_rows, static_cast<int64_t>(num_rows));
+  const auto metadata = FooterOf(parquet);
+  EXPECT_EQ(metadata.file.num_rows, static_cast<int64_t>(num_rows));
   EXPECT_EQ(report.rows, num_rows);
   EXPECT_EQ(report.bytes_out, parquet.size());
-  EXPECT_EQ(report.row_groups, metadata->file.row_groups.size());
+  EXPECT_EQ(report.row_groups, metadata.file.row_groups.size());
   uint64_t pages = 0;
-  for (const auto& group : metadata->file.row_groups) {
+  for (const auto& group : metadata.file.row_groups) {
     for (const auto& chunk : group.columns) {
       ASSERT_TRUE(chunk.meta_data && chunk.offset_index_offset);
       size_t consumed = 0;
@@ -146,11 +144,9 @@ TEST(ParquetExport, PartsOfABlockHaveBoundsAndAColumnIndex) {
       ColumnType::String(), {.encoding = Encoding::kParquetDictionary}, column);
   std::vector<uint8_t> parquet;
   ASSERT_TRUE(Export(file, parquet, {.max_row_group_rows = 200}).ok());
-  const auto source = NewMemoryViewSource(parquet);
-  const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);
-  ASSERT_TRUE(metadata.ok()) << metadata.status();
-  ASSERT_EQ(metadata->file.row_groups.size(), 2u);
-  for (const auto& group : metadata->file.row_groups) {
+  const auto metadata = FooterOf(parquet);
+  ASSERT_EQ(metadata.file.row_groups.size(), 2u);
+  for (const auto& group : metadata.file.row_groups) {
     EXPECT_TRUE(group.columns[0].column_index_offset.has_value());
     const internal::parquet::Statistics& statistics = *group.columns[0].meta_data->statistics;
     EXPECT_EQ(statistics.min_value, "a");
@@ -167,10 +163,8 @@ TEST(ParquetExport, AColumnWithAValueIndexIsASortingColumn) {
         WriteColumn<int32_t>(ColumnType::Int32(), {.value_index = value_index}, column);
     std::vector<uint8_t> parquet;
     ASSERT_TRUE(Export(file, parquet).ok());
-    const auto source = NewMemoryViewSource(parquet);
-    const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);
-    ASSERT_TRUE(metadata.ok()) << metadata.status();
-    const auto& sorting_columns = metadata->file.row_groups[0].sorting_columns;
+    const auto metadata = FooterOf(parquet);
+    const auto& sorting_columns = metadata.file.row_groups[0].sorting_columns;
     ASSERT_EQ(sorting_columns.size(), value_index ? 1u : 0u);
     if (!value_index) continue;
     EXPECT_EQ(sorting_columns[0].column_idx, 0);
@@ -220,25 +214,18 @@ TEST(ParquetExport, AnnotationsComeBack) {
     });
     std::vector<uint8_t> parquet;
     ASSERT_TRUE(Export(file, parquet).ok());
-    const auto storage = NewMemoryStorage();
     for (int times = 0; times < 2; ++times) {
-      const auto source = NewMemorySource(parquet);
-      const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);
-      ASSERT_TRUE(metadata.ok()) << metadata.status();
-      EXPECT_EQ(internal::AnnotationToKeep(metadata->file.schema[1]),
+      const auto metadata = FooterOf(parquet);
+      EXPECT_EQ(internal::AnnotationToKeep(metadata.file.schema[1]),
                 each.fits ? each.annotation : "");
-      EXPECT_TRUE(metadata->file.key_value_metadata.empty());
-      const auto& chunk = metadata->file.row_groups[0].columns[0];
+      EXPECT_TRUE(metadata.file.key_value_metadata.empty());
+      const auto& chunk = metadata.file.row_groups[0].columns[0];
       EXPECT_EQ(chunk.meta_data->statistics->min_value.has_value(), each.has_order);
       EXPECT_EQ(chunk.column_index_offset.has_value(), each.has_order);
-      if (times > 0) break;
-      const auto imported = ImportParquet(source, storage);
-      ASSERT_TRUE(imported.ok()) << imported.status();
-      const auto table = TableReader::Open(storage);
+      const auto table = TableReader::Open(Imported(parquet));
       ASSERT_TRUE(table.ok()) << table.status();
       EXPECT_EQ(table->schema().columns[0].type, each.type);
-      parquet.clear();
-      ASSERT_TRUE(ExportParquet(*table, NewMemorySink(&parquet)).ok());
+      parquet = ParquetOf(*table);
     }
   }
 }
@@ -246,13 +233,8 @@ TEST(ParquetExport, AnnotationsComeBack) {
 // Exports a table to Parquet, and returns the schema of the Parquet file.
 std::vector<internal::parquet::SchemaElement> ElementsOf(const TableLocation& table,
                                                          std::vector<uint8_t>& parquet) {
-  parquet.clear();
-  const auto exported = ExportParquet(table, NewMemorySink(&parquet));
-  EXPECT_TRUE(exported.ok()) << exported.status();
-  const auto metadata =
-      internal::parquet::ReadParquetMetadata(*NewMemoryViewSource(parquet), 1 << 24);
-  EXPECT_TRUE(metadata.ok()) << metadata.status();
-  return metadata.ok() ? metadata->file.schema : std::vector<internal::parquet::SchemaElement>();
+  parquet = ParquetOf(table);
+  return FooterOf(parquet).file.schema;
 }
 
 TEST(ParquetExport, NullsAreOfUnknownTypeUntilThereIsAValue) {
@@ -268,8 +250,7 @@ TEST(ParquetExport, NullsAreOfUnknownTypeUntilThereIsAValue) {
   ASSERT_EQ(elements.size(), 2u);
   EXPECT_TRUE(elements[1].logical_type && elements[1].logical_type->unknown);
   // The annotation comes back.
-  const auto copy = NewMemoryStorage();
-  ASSERT_TRUE(ImportParquet(NewMemorySource(parquet), copy).ok());
+  const auto copy = Imported(parquet);
   elements = ElementsOf(copy, parquet);
   EXPECT_TRUE(elements[1].logical_type && elements[1].logical_type->unknown);
   auto more = TableWriter::Open(copy);
@@ -301,8 +282,7 @@ TEST(ParquetExport, VariantsComeBack) {
       const bool fits = text.size() < 8 || text.back() == '1';
       EXPECT_EQ(internal::AnnotationOfGroup(elements[2]), fits ? text : "");
       EXPECT_FALSE(elements[5].logical_type.has_value());
-      table = NewMemoryStorage();
-      ASSERT_TRUE(ImportParquet(NewMemorySource(parquet), table).ok());
+      table = Imported(parquet);
     }
   }
 }
@@ -323,18 +303,10 @@ TEST_F(ParquetExportTable, RowGroupsEndWithTheParts) {
 TEST_F(ParquetExportTable, MetadataComesBack) {
   using Pairs = std::vector<std::pair<std::string, std::string>>;
   WritePart(0, 10, ManyTypes());
-  std::vector<uint8_t> parquet;
-  const ParquetExportOptions options{
-      .metadata = {{"geo", "map"}, {"bytes", "\xff"}, {"cfile.own", "x"}, {"empty", ""}}};
-  ASSERT_TRUE(ExportParquet(path_, NewMemorySink(&parquet), options).ok());
+  const std::vector<uint8_t> parquet = ParquetOf(
+      path_, {.metadata = {{"geo", "map"}, {"bytes", "\xff"}, {"cfile.own", "x"}, {"empty", ""}}});
   const Pairs expected{{"geo", "map"}, {"bytes", "\xff"}, {"empty", ""}};
 
-  const auto imported = [&](const ParquetImportOptions& import) {
-    const auto storage = NewMemoryStorage("imported");
-    const auto report = ImportParquet(NewMemorySource(parquet), storage, import);
-    EXPECT_TRUE(report.ok()) << report.status();
-    return TableReader::Open(storage);
-  };
   // Without the library's own pair.
   const auto pairs_of = [](const TableReader& table, size_t column = 0) {
     Pairs pairs = table.OpenColumn(0, column)->info().header_metadata;
@@ -343,13 +315,13 @@ TEST_F(ParquetExportTable, MetadataComesBack) {
     });
     return pairs;
   };
-  const auto table = imported({});
+  const auto table = TableReader::Open(Imported(parquet));
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(pairs_of(*table), expected);
   EXPECT_TRUE(pairs_of(*table, 1).empty());
   // Chosen columns get them, too, also those that a table makes of other options.
   const std::string last = table->schema().columns.back().name;
-  EXPECT_EQ(pairs_of(*imported({.columns = {last}})), expected);
+  EXPECT_EQ(pairs_of(*TableReader::Open(Imported(parquet, {.columns = {last}}))), expected);
   const ParquetImportOptions some{.columns = {last}, .writer = {{.max_values_per_block = 7}}};
   const auto own = ParquetWriterOptions(*NewMemorySource(parquet), some);
   ASSERT_TRUE(own.ok()) << own.status();
@@ -359,15 +331,9 @@ TEST_F(ParquetExportTable, MetadataComesBack) {
   std::erase_if(pairs, [](const auto& pair) { return pair.first == "ARROW:schema"; });
   EXPECT_EQ(pairs, expected);
 
-  std::vector<uint8_t> again;
-  const auto exported =
-      ExportParquet(*table, NewMemorySink(&again), {.metadata = {{"geo", "new"}}});
-  ASSERT_TRUE(exported.ok()) << exported.status();
-  const auto source = NewMemorySource(again);
-  const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);
-  ASSERT_TRUE(metadata.ok()) << metadata.status();
+  const auto metadata = FooterOf(ParquetOf(*table, {.metadata = {{"geo", "new"}}}));
   Pairs found;
-  for (const auto& pair : metadata->file.key_value_metadata) {
+  for (const auto& pair : metadata.file.key_value_metadata) {
     if (pair.key != "ARROW:schema") found.emplace_back(pair.key, pair.value.value_or("none"));
   }
   // Libraries of Arrow refuse metadata that is not UTF-8.
@@ -380,14 +346,8 @@ TEST_F(ParquetExportTable, RoundTripsThroughImport) {
   WritePart(1000, 500, schema);
   for (const bool v2 : {false, true}) {
     for (const uint64_t rows : {100u, 1u << 20}) {
-      std::vector<uint8_t> parquet;
-      const auto report = ExportParquet(path_, NewMemorySink(&parquet),
-                                        {.max_row_group_rows = rows, .data_page_v2 = v2});
-      ASSERT_TRUE(report.ok()) << report.status();
-      const auto storage = NewMemoryStorage("imported");
-      const auto imported = ImportParquet(NewMemorySource(parquet), storage);
-      ASSERT_TRUE(imported.ok()) << imported.status();
-      const auto table = TableReader::Open(storage);
+      const auto table = TableReader::Open(
+          Imported(ParquetOf(path_, {.max_row_group_rows = rows, .data_page_v2 = v2})));
       ASSERT_TRUE(table.ok()) << table.status();
       EXPECT_EQ(table->num_rows(), 1500u);
       for (size_t i = 0; i < schema.columns.size(); ++i) {

@@ -10,6 +10,7 @@
 #include "cfile/table.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/arrow_testing.h"
+#include "tests/cfile/parquet_testing.h"
 #include "tests/golden/json_lines.h"
 
 namespace cfile {
@@ -31,22 +32,15 @@ Json WithBytes(const Json& value) {
   return bytes;
 }
 
-absl::StatusOr<std::vector<Json>> RowsOf(const TableLocation& location) {
-  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
-  Released<ArrowArrayStream> rows;
-  CFILE_RETURN_IF_ERROR(ExportArrowStream(table, TableScanOptions{}, {}, rows.get()));
-  CFILE_ASSIGN_OR_RETURN(const ArrowBatches batches, ReadStream(std::move(rows)));
-  return batches.Rows();
-}
-
-void ExpectRows(const TableLocation& table, const std::vector<Json>& expected) {
-  const auto rows = RowsOf(table);
-  ASSERT_TRUE(rows.ok()) << rows.status();
-  ASSERT_EQ(rows->size(), expected.size());
+void ExpectRows(const TableLocation& location, const std::vector<Json>& expected) {
+  const auto table = TableReader::Open(location);
+  ASSERT_TRUE(table.ok()) << table.status();
+  const std::vector<Json> rows = RowsOf(Exported(*table, TableScanOptions{}, ArrowExportOptions{}));
+  ASSERT_EQ(rows.size(), expected.size());
   for (size_t row = 0; row < expected.size(); ++row) {
-    ASSERT_EQ((*rows)[row].size(), expected[row].size());
+    ASSERT_EQ(rows[row].size(), expected[row].size());
     for (const auto& [name, value] : expected[row].items()) {
-      const Json& found = (*rows)[row][name];
+      const Json& found = rows[row][name];
       ASSERT_EQ(found, WithBytes(value))
           << "row " << row << ", column " << name << ": found "
           << found.dump(-1, ' ', true, Json::error_handler_t::replace) << ", expected " << value;
@@ -56,20 +50,14 @@ void ExpectRows(const TableLocation& table, const std::vector<Json>& expected) {
 
 TEST(ParquetGolden, FilesHaveTheValuesOfTheirWriters) {
   size_t files = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(CFILE_SOURCE_DIR "/tests/golden/parquet-files")) {
-    std::filesystem::path path = entry.path();
-    if (path.extension() != ".parquet" || path.string().find("encrypted") != std::string::npos)
-      continue;
-    SCOPED_TRACE(path.stem().string());
-    const std::string parquet = path.string();
-    const std::vector<Json> expected =
-        golden::ReadJsonLines(path.replace_extension(".values.gz").string());
-    // With small blocks, no page counts as small, so pages are copied.
-    for (const ParquetImportOptions& options :
-         {ParquetImportOptions{.writer = {WriterOptions{.block_size_bytes = 32}}},
-          ParquetImportOptions{.part_per_row_group = true},
-          ParquetImportOptions{.copy_pages = false}}) {
+  for (const std::string& name : GoldenNames()) {
+    SCOPED_TRACE(name);
+    const std::string parquet = GoldenPath(name);
+    const std::vector<Json> expected = golden::ReadJsonLines(
+        std::filesystem::path(parquet).replace_extension(".values.gz").string());
+    for (const ParquetImportOptions& options : {ParquetImportOptions{.writer = {kSmallBlocks}},
+                                                ParquetImportOptions{.part_per_row_group = true},
+                                                ParquetImportOptions{.copy_pages = false}}) {
       const auto table = NewMemoryStorage();
       const auto report = ImportParquet(parquet, table, options);
       ASSERT_TRUE(report.ok()) << report.status();
@@ -79,13 +67,7 @@ TEST(ParquetGolden, FilesHaveTheValuesOfTheirWriters) {
     // The way out: pages of version 1 or 2 have the same values.
     const auto table = NewMemoryStorage();
     ASSERT_TRUE(ImportParquet(parquet, table).ok());
-    std::vector<uint8_t> exported;
-    const auto report =
-        ExportParquet(table, NewMemorySink(&exported), {.data_page_v2 = files % 2 == 0});
-    ASSERT_TRUE(report.ok()) << report.status();
-    const auto again = NewMemoryStorage();
-    ASSERT_TRUE(ImportParquet(NewMemorySource(exported), again).ok());
-    ExpectRows(again, expected);
+    ExpectRows(Imported(ParquetOf(table, {.data_page_v2 = files % 2 == 0})), expected);
     ++files;
   }
   EXPECT_GE(files, 40u);

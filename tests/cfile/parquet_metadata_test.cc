@@ -16,6 +16,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/golden_files.h"
+#include "tests/cfile/parquet_testing.h"
+#include "tests/cfile/table_fixture.h"
 #include "tests/encodings/guarded_bytes.h"
 
 namespace cfile::internal::parquet {
@@ -95,14 +97,8 @@ size_t CheckMessages(std::span<const uint8_t> file, const ColumnChunk& chunk) {
 
 // The values are those that pyarrow shows for the metadata of these files.
 TEST(ParquetMetadataTest, FieldsHaveTheValuesThatPyarrowShows) {
-  const auto open = [](const std::string& name) {
-    for (const NamedFile& file : GoldenFiles(".parquet", 1 << 20)) {
-      if (file.name == "parquet-files/" + name) return Open(file.bytes).value();
-    }
-    ADD_FAILURE() << name;
-    return ParquetMetadata();
-  };
-  const ParquetMetadata index = open("pyarrow_page_index.parquet");
+  const std::string bytes = ReadFile(GoldenPath("pyarrow_page_index"));
+  const ParquetMetadata index = Open(AsBytes(bytes)).value();
   EXPECT_EQ(index.file.version, 2);
   EXPECT_EQ(index.file.num_rows, 24);
   EXPECT_EQ(index.file.created_by, "parquet-cpp-arrow version 26.0.1");
@@ -132,50 +128,6 @@ TEST(ParquetMetadataTest, FieldsHaveTheValuesThatPyarrowShows) {
   EXPECT_EQ(column.statistics->max_value, "name 6");
   EXPECT_EQ(column.statistics->null_count, 3);
   EXPECT_EQ(column.statistics->distinct_count, std::nullopt);
-
-  const ParquetMetadata types = open("pyarrow_types_v2.parquet");
-  EXPECT_EQ(types.file.row_groups[0].columns[3].meta_data->codec, CompressionCodec::kSnappy);
-  const auto element = [&](std::string_view name) -> const SchemaElement& {
-    const auto& schema = types.file.schema;
-    return *std::find_if(schema.begin(), schema.end(),
-                         [&](const SchemaElement& each) { return each.name == name; });
-  };
-  EXPECT_EQ(element("int32").repetition_type, FieldRepetitionType::kOptional);
-  EXPECT_FALSE(element("int32").logical_type.has_value());
-  EXPECT_EQ(element("uint16").converted_type, ConvertedType::kUint16);
-  EXPECT_EQ(element("uint16").logical_type->integer->bit_width, 16);
-  EXPECT_FALSE(element("uint16").logical_type->integer->is_signed);
-  EXPECT_TRUE(element("float16").logical_type->float16.has_value());
-  EXPECT_TRUE(element("date").logical_type->date.has_value());
-  EXPECT_FALSE(element("time_ms").logical_type->time->is_adjusted_to_utc);
-  EXPECT_TRUE(element("time_ms").logical_type->time->unit.millis.has_value());
-  EXPECT_TRUE(element("timestamp_us").logical_type->timestamp->is_adjusted_to_utc);
-  EXPECT_TRUE(element("timestamp_us").logical_type->timestamp->unit.micros.has_value());
-  EXPECT_TRUE(element("timestamp_ns").logical_type->timestamp->unit.nanos.has_value());
-  EXPECT_EQ(element("decimal38").type, Type::kFixedLenByteArray);
-  EXPECT_EQ(element("decimal38").type_length, 16);
-  EXPECT_EQ(element("decimal38").precision, 38);
-  EXPECT_EQ(element("decimal38").logical_type->decimal->precision, 38);
-  EXPECT_EQ(element("decimal38").logical_type->decimal->scale, 4);
-  EXPECT_EQ(element("string").converted_type, ConvertedType::kUtf8);
-  EXPECT_TRUE(element("string").logical_type->string.has_value());
-  EXPECT_TRUE(element("uuid").logical_type->uuid.has_value());
-}
-
-TEST(ParquetMetadataTest, EncryptedFilesAreRefusedByName) {
-  size_t files = 0;
-  for (const NamedFile& file : GoldenFiles(".parquet", 1 << 20)) {
-    if (!IsEncrypted(file)) continue;
-    SCOPED_TRACE(file.name);
-    const auto metadata = Open(file.bytes);
-    EXPECT_EQ(metadata.status().code(), absl::StatusCode::kUnimplemented);
-    const bool columns = file.name.find("columns") != std::string::npos;
-    EXPECT_THAT(std::string(metadata.status().message()),
-                HasSubstr(columns ? "the file: the column \"string\" is encrypted"
-                                  : "the file: the metadata is encrypted"));
-    ++files;
-  }
-  EXPECT_GE(files, 2u);
 }
 
 // Fills messages with random values. Optional fields are often absent.
@@ -350,25 +302,6 @@ TEST(ParquetMetadataTest, EveryPrefixAndEveryFlippedBitOfRandomMessages) {
   CheckDamage<OffsetIndex>();
   CheckDamage<ColumnIndex>();
   CheckDamage<BloomFilterHeader>();
-}
-
-TEST(ParquetMetadataTest, EveryPrefixAndEveryFlippedBitOfTheFooterOfAFile) {
-  for (NamedFile& file : GoldenFiles(".parquet", 1000)) {
-    SCOPED_TRACE(file.name);
-    const auto metadata = Open(file.bytes);
-    const uint64_t begin = metadata.ok() ? metadata->offset : 0;
-    for (size_t size = 0; size < file.bytes.size(); ++size)
-      EXPECT_FALSE(Open(std::span(file.bytes).first(size)).ok()) << size;
-    for (uint64_t bit = 8 * begin; bit < 8 * file.bytes.size(); ++bit) {
-      file.bytes[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
-      const absl::Status status = Open(file.bytes).status();
-      EXPECT_THAT(status.code(),
-                  AnyOf(absl::StatusCode::kOk, absl::StatusCode::kDataLoss,
-                        absl::StatusCode::kInvalidArgument, absl::StatusCode::kOutOfRange))
-          << status;
-      file.bytes[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
-    }
-  }
 }
 
 // Bytes of a message: a type with the number of the field after the one before, and so on.

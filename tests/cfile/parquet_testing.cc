@@ -3,8 +3,6 @@
 #include <filesystem>
 #include <type_traits>
 
-#include "gtest/gtest.h"
-
 namespace cfile {
 namespace {
 
@@ -61,6 +59,20 @@ std::vector<std::string> GoldenNames() {
 
 std::shared_ptr<const Source> InMemory(const std::string& bytes) {
   return NewMemorySource(std::vector<uint8_t>(bytes.begin(), bytes.end()), "x.parquet");
+}
+
+std::shared_ptr<Storage> Imported(const std::vector<uint8_t>& parquet,
+                                  const ParquetImportOptions& options) {
+  const auto storage = NewMemoryStorage("imported");
+  const auto report = ImportParquet(NewMemorySource(parquet), storage, options);
+  EXPECT_TRUE(report.ok()) << report.status();
+  return storage;
+}
+
+internal::parquet::ParquetMetadata FooterOf(std::span<const uint8_t> parquet) {
+  auto metadata = internal::parquet::ReadParquetMetadata(*NewMemoryViewSource(parquet), 1 << 24);
+  EXPECT_TRUE(metadata.ok()) << metadata.status();
+  return metadata.ok() ? *std::move(metadata) : internal::parquet::ParquetMetadata();
 }
 
 std::map<std::string, std::vector<std::string>> Contents(const TableLocation& location) {

@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/arrow_testing.h"
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/parquet_testing.h"
 
 namespace cfile {
 namespace {
@@ -63,10 +64,7 @@ TableLocation TableOf(const std::vector<const encodings::EncodingRow*>& encoding
 // EXPECTs the rows in the only column of an exported stream.
 void ExpectArrow(const TableReader& table, const ArrowExportOptions& options, const Strings& rows,
                  bool has_codes) {
-  Released<ArrowArrayStream> stream;
-  const absl::Status exported = ExportArrowStream(table, TableScanOptions{}, options, stream.get());
-  ASSERT_TRUE(exported.ok()) << exported;
-  const auto read = ReadStream(std::move(stream));
+  const auto read = Exported(table, TableScanOptions{}, options);
   ASSERT_TRUE(read.ok()) << read.status();
   const bool as_dictionary = options.dictionaries && has_codes;
   EXPECT_EQ(read->schema->children[0]->dictionary != nullptr, as_dictionary);
@@ -80,13 +78,8 @@ void ExpectArrow(const TableReader& table, const ArrowExportOptions& options, co
 template <typename TableOrFile>
 void ExpectParquet(const TableOrFile& exporting, const ParquetExportOptions& options,
                    const Strings& rows) {
-  std::vector<uint8_t> parquet;
-  const auto exported = ExportParquet(exporting, NewMemorySink(&parquet), options);
-  ASSERT_TRUE(exported.ok()) << exported.status();
-  const TableLocation back = NewMemoryStorage("back");
-  const auto imported = ImportParquet(NewMemorySource(parquet), back);
-  ASSERT_TRUE(imported.ok()) << imported.status();
-  const auto reader = TableReader::Open(back);
+  const absl::StatusOr<TableReader> reader =
+      TableReader::Open(Imported(ParquetOf(exporting, options)));
   ASSERT_TRUE(reader.ok()) << reader.status();
   const auto file = reader->OpenColumn(0, 0);
   ASSERT_TRUE(file.ok()) << file.status();

@@ -1,18 +1,16 @@
 // Fuzz targets for Arrow: imports an IPC stream into a table in memory, and gives the rows of a
 // table the types that a schema of IPC describes.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "absl/strings/escaping.h"
 #include "cfile/arrow.h"
 #include "cfile/arrow_import.h"
 #include "cfile/arrow_ipc.h"
-#include "cfile/parts/arrow/schema/ipc_schema_writer.h"
+#include "cfile/parts/arrow/schema/ipc_fields.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
 #include "tests/cfile/arrow_building.h"
+#include "tests/cfile/golden_files.h"
 #include "tests/fuzz/target.h"
 
 namespace cfile::fuzz {
@@ -43,10 +41,8 @@ void ArrowIpc(std::span<const uint8_t> bytes) {
 
 std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(CFILE_SOURCE_DIR "/tests/golden/arrow")) {
-    std::ifstream in(entry.path(), std::ios::binary);
-    seeds.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  for (const char* extension : {".arrow", ".arrows"}) {
+    for (NamedFile& file : GoldenFiles(extension, 1 << 20)) seeds.push_back(std::move(file.bytes));
   }
   return seeds;
 }

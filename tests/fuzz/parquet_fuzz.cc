@@ -2,22 +2,19 @@
 // The other reads what pandas and Arrow say about columns.
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "absl/strings/escaping.h"
 #include "cfile/parquet.h"
-#include "cfile/parts/arrow/schema/ipc_schema_writer.h"
+#include "cfile/parts/arrow/schema/ipc_fields.h"
 #include "cfile/parts/parquet/arrow_description.h"
-#include "cfile/parts/parquet/arrow_fields.h"
 #include "cfile/parts/parquet/key_value_metadata.h"
 #include "cfile/parts/parquet/pandas_metadata.h"
 #include "cfile/parts/parquet/parquet_schema.h"
 #include "cfile/record_schema.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
+#include "tests/cfile/golden_files.h"
 #include "tests/fuzz/target.h"
 
 namespace cfile::fuzz {
@@ -150,13 +147,9 @@ std::vector<Bytes> DescriptionSeeds() {
 
 std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(CFILE_SOURCE_DIR "/tests/golden/parquet-files")) {
-    const std::filesystem::path& path = entry.path();
-    if (path.extension() != ".parquet" || entry.file_size() > 4500) continue;
-    if (path.string().find("encrypted") != std::string::npos) continue;
-    std::ifstream in(path, std::ios::binary);
-    seeds.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  for (NamedFile& file : GoldenFiles(".parquet", 4500)) {
+    if (file.name.starts_with("parquet-files/") && file.name.find("encrypted") == std::string::npos)
+      seeds.push_back(std::move(file.bytes));
   }
   return seeds;
 }

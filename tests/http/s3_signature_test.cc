@@ -28,7 +28,6 @@ using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
-using Method = HttpRequest::Method;
 
 // 2013-05-24T00:00:00Z, of all examples.
 constexpr std::chrono::system_clock::time_point kTime{std::chrono::seconds{1'369'353'600}};
@@ -44,41 +43,26 @@ std::string Authorization(HttpRequest request, std::string_view body = "",
   return request.headers.back().second;
 }
 
-constexpr std::string_view kHost = "https://examplebucket.s3.amazonaws.com";
-
-TEST(S3Signature, ARange) {
-  EXPECT_EQ(
-      Authorization({.url = std::string(kHost) + "/test.txt", .headers = {{"range", "bytes=0-9"}}}),
-      "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
-      "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, "
-      "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
-}
-
-TEST(S3Signature, ASessionToken) {
-  EXPECT_EQ(
-      Authorization({.url = std::string(kHost) + "/test.txt", .headers = {{"range", "bytes=0-9"}}},
-                    "", "AQoEXAMPLEH4aoAH0gNCAPy+/="),
-      "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
-      "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date;x-amz-security-token, "
-      "Signature=af941e33460076c7d043ae531d0d576e488ef370952822717949be7bf1ff86f8");
-}
-
-TEST(S3Signature, AnObject) {
-  EXPECT_THAT(Authorization({.method = Method::kPut,
-                             .url = std::string(kHost) + "/" + UrlEncode("test$file.text", true),
+TEST(S3Signature, Examples) {
+  const std::string host = "https://examplebucket.s3.amazonaws.com/";
+  const HttpRequest range = {.url = host + "test.txt", .headers = {{"range", "bytes=0-9"}}};
+  EXPECT_EQ(Authorization(range),
+            "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
+            "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, "
+            "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
+  EXPECT_THAT(
+      Authorization(range, "", "AQoEXAMPLEH4aoAH0gNCAPy+/="),
+      EndsWith("=host;range;x-amz-content-sha256;x-amz-date;x-amz-security-token, "
+               "Signature=af941e33460076c7d043ae531d0d576e488ef370952822717949be7bf1ff86f8"));
+  EXPECT_THAT(Authorization({.method = "PUT",
+                             .url = host + UrlEncode("test$file.text", true),
                              .headers = {{"date", "Fri, 24 May 2013 00:00:00 GMT"},
                                          {"x-amz-storage-class", "REDUCED_REDUNDANCY"}}},
                             "Welcome to Amazon S3."),
               EndsWith("=98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"));
-}
-
-TEST(S3Signature, AQueryWithoutAValue) {
-  EXPECT_THAT(Authorization({.url = std::string(kHost) + "/?lifecycle="}),
+  EXPECT_THAT(Authorization({.url = host + "?lifecycle="}),  // a query without a value
               EndsWith("=fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"));
-}
-
-TEST(S3Signature, AList) {
-  EXPECT_THAT(Authorization({.url = std::string(kHost) + "/?max-keys=2&prefix=J"}),
+  EXPECT_THAT(Authorization({.url = host + "?max-keys=2&prefix=J"}),
               EndsWith("=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"));
 }
 
@@ -133,93 +117,76 @@ TEST(Url, MessagesAboutEndpoints) {
   EXPECT_THAT(message("http://localhost/bucket"), HasSubstr("something follows the host"));
 }
 
-// Sets variables of the environment for one test, and unsets the others that name credentials.
-class Variables {
- public:
-  explicit Variables(std::map<std::string, std::string> values) : values_(std::move(values)) {
-    for (const char* name : kNames) unsetenv(name);
-    for (const auto& [name, value] : values_) setenv(name.c_str(), value.c_str(), 1);
+using Values = std::map<std::string, std::string>;
+
+// The files of credentials and of settings. `Found` sets variables of the environment, and unsets
+// the others that name credentials.
+class Credentials : public testing::Test {
+ protected:
+  absl::StatusOr<S3Options> Found(Values values, const S3Options& options = {}) {
+    values.insert({{"AWS_SHARED_CREDENTIALS_FILE", file_}, {"AWS_CONFIG_FILE", settings_}});
+    Unset();
+    for (const auto& [name, value] : values) setenv(name.c_str(), value.c_str(), 1);
+    return CompleteS3Options(options);
   }
-  ~Variables() {
-    for (const char* name : kNames) unsetenv(name);
-  }
+  void SetUp() override { WriteFile(settings_, ""); }
+  void TearDown() override { Unset(); }
+
+  TemporaryDirectory directory_;
+  const std::string file_ = directory_.path("credentials"), settings_ = directory_.path("config");
 
  private:
-  static constexpr const char* kNames[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
-                                           "AWS_PROFILE",       "AWS_SHARED_CREDENTIALS_FILE",
-                                           "AWS_CONFIG_FILE",   "AWS_SESSION_TOKEN"};
-  const std::map<std::string, std::string> values_;
+  static void Unset() {
+    for (const char* name :
+         {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE",
+          "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_SESSION_TOKEN"}) {
+      unsetenv(name);
+    }
+  }
 };
 
-TEST(Credentials, KeysOfTheEnvironmentComeBeforeTheProfile) {
-  TemporaryDirectory directory;
-  const std::string file = directory.path("credentials");
-  WriteFile(file, "[other]\naws_access_key_id = OF-FILE\naws_secret_access_key = b\n");
-  const std::string no_settings = directory.path("config");
-  WriteFile(no_settings, "");
-  const std::map<std::string, std::string> keys = {{"AWS_ACCESS_KEY_ID", "OF-ENVIRONMENT"},
-                                                   {"AWS_SECRET_ACCESS_KEY", "a"},
-                                                   {"AWS_CONFIG_FILE", no_settings}};
-  auto both = keys;
-  both.insert({{"AWS_PROFILE", "other"}, {"AWS_SHARED_CREDENTIALS_FILE", file}});
-  {
-    const Variables variables(both);
-    EXPECT_EQ(CompleteS3Options({})->access_key_id, "OF-ENVIRONMENT");
-  }
+TEST_F(Credentials, KeysOfTheEnvironmentComeBeforeTheProfile) {
+  WriteFile(file_, "[other]\naws_access_key_id = OF-FILE\naws_secret_access_key = b\n");
+  Values values = {{"AWS_ACCESS_KEY_ID", "OF-ENVIRONMENT"},
+                   {"AWS_SECRET_ACCESS_KEY", "a"},
+                   {"AWS_PROFILE", "other"}};
+  EXPECT_EQ(Found(values)->access_key_id, "OF-ENVIRONMENT");
   // Neither the profile nor the file is needed.
-  auto missing = keys;
-  missing.insert({{"AWS_PROFILE", "none"}, {"AWS_SHARED_CREDENTIALS_FILE", "/nowhere"}});
-  const Variables without_files(missing);
-  const auto found = CompleteS3Options({});
+  values["AWS_PROFILE"] = "none";
+  values["AWS_SHARED_CREDENTIALS_FILE"] = "/nowhere";
+  const auto found = Found(values);
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_EQ(found->access_key_id, "OF-ENVIRONMENT");
 }
 
-TEST(Credentials, TheTokenBelongsToItsKeys) {
-  TemporaryDirectory directory;
-  const std::string file = directory.path("credentials"), settings = directory.path("config");
-  WriteFile(file,
+TEST_F(Credentials, TheTokenBelongsToItsKeys) {
+  WriteFile(file_,
             "[default]\naws_access_key_id = a\naws_secret_access_key = b\n"
             "aws_session_token = of-file\n");
-  WriteFile(settings, "");
-  const auto token = [&](std::map<std::string, std::string> values, S3Options options) {
-    values.insert({{"AWS_SHARED_CREDENTIALS_FILE", file}, {"AWS_CONFIG_FILE", settings}});
-    const Variables variables(values);
-    const auto found = CompleteS3Options(std::move(options));
+  const auto token = [&](const Values& values, const S3Options& options = {}) {
+    const auto found = Found(values, options);
     return found.ok() ? found->session_token : found.status().ToString();
   };
-  const std::map<std::string, std::string> keys = {{"AWS_ACCESS_KEY_ID", "c"},
-                                                   {"AWS_SECRET_ACCESS_KEY", "d"}};
-  auto keys_and_token = keys;
+  const Values keys = {{"AWS_ACCESS_KEY_ID", "c"}, {"AWS_SECRET_ACCESS_KEY", "d"}};
+  Values keys_and_token = keys;
   keys_and_token["AWS_SESSION_TOKEN"] = "of-environment";
   S3Options options;
-  EXPECT_EQ(token({}, options), "of-file");
-  EXPECT_EQ(token({{"AWS_SESSION_TOKEN", "of-environment"}}, options), "of-file");
-  EXPECT_EQ(token(keys, options), "");
-  EXPECT_EQ(token(keys_and_token, options), "of-environment");
+  EXPECT_EQ(token({}), "of-file");
+  EXPECT_EQ(token({{"AWS_SESSION_TOKEN", "of-environment"}}), "of-file");
+  EXPECT_EQ(token(keys), "");
+  EXPECT_EQ(token(keys_and_token), "of-environment");
   options.access_key_id = options.secret_access_key = "e";
   EXPECT_EQ(token(keys_and_token, options), "");
   options.session_token = "of-options";
   EXPECT_EQ(token(keys_and_token, options), "of-options");
 }
 
-TEST(Credentials, TheProfileMustExist) {
-  TemporaryDirectory directory;
-  const std::string file = directory.path("credentials"), settings = directory.path("config");
-  WriteFile(file, "[other]\naws_access_key_id = OF-FILE\naws_secret_access_key = b\n");
-  WriteFile(settings, "");
-  std::map<std::string, std::string> values = {{"AWS_PROFILE", "other"},
-                                               {"AWS_SHARED_CREDENTIALS_FILE", file},
-                                               {"AWS_CONFIG_FILE", settings}};
-  {
-    const Variables variables(values);
-    const auto found = CompleteS3Options({});
-    ASSERT_TRUE(found.ok()) << found.status();
-    EXPECT_EQ(found->access_key_id, "OF-FILE");
-  }
-  values["AWS_PROFILE"] = "none";
-  const Variables variables(values);
-  EXPECT_THAT(CompleteS3Options({}).status().ToString(),
+TEST_F(Credentials, TheProfileMustExist) {
+  WriteFile(file_, "[other]\naws_access_key_id = OF-FILE\naws_secret_access_key = b\n");
+  const auto found = Found({{"AWS_PROFILE", "other"}});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->access_key_id, "OF-FILE");
+  EXPECT_THAT(Found({{"AWS_PROFILE", "none"}}).status().ToString(),
               HasSubstr("AWS_PROFILE names the profile none"));
 }
 

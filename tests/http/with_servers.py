@@ -142,12 +142,21 @@ class Gathering(Proxy):
         super().disturb(body, attempt)
 
 
-class CutFirst(Proxy):
-    """Closes the connection before the first answer to each request."""
+class First(Proxy):
+    """Disturbs the first attempt of each request."""
     def disturb(self, body, attempt):
         if attempt == 1:
-            return self.cut()
+            return self.disturb_first(body)
         return super().disturb(body, attempt)
+
+    def disturb_first(self, body):
+        self.respond(*self.forward(body))
+
+
+class CutFirst(First):
+    """Closes the connection before the first answer to each request."""
+    def disturb_first(self, body):
+        self.cut()
 
 
 class TruncatedFirst(Proxy):
@@ -157,13 +166,11 @@ class TruncatedFirst(Proxy):
         self.respond(status, headers, content, len(content) // 2 if attempt == 1 and content else None)
 
 
-class LostAnswerFirst(Proxy):
+class LostAnswerFirst(First):
     """Lets the server do what is asked for, and closes the connection without an answer."""
-    def disturb(self, body, attempt):
-        answer = self.forward(body)
-        if attempt == 1:
-            return self.cut()
-        return self.respond(*answer)
+    def disturb_first(self, body):
+        self.forward(body)
+        self.cut()
 
 
 class LostAnswerLate(Proxy):
@@ -176,18 +183,14 @@ class LostAnswerLate(Proxy):
         return self.respond(*answer)
 
 
-class SlowDownFirst(Proxy):
-    def disturb(self, body, attempt):
-        if attempt == 1:
-            return self.error(503, "SlowDown")
-        return super().disturb(body, attempt)
+class SlowDownFirst(First):
+    def disturb_first(self, body):
+        self.error(503, "SlowDown")
 
 
-class InternalErrorFirst(Proxy):
-    def disturb(self, body, attempt):
-        if attempt == 1:
-            return self.error(500, "InternalError")
-        return super().disturb(body, attempt)
+class InternalErrorFirst(First):
+    def disturb_first(self, body):
+        self.error(500, "InternalError")
 
 
 class AlwaysUnavailable(Proxy):

@@ -53,6 +53,12 @@ def plain(scalar):
     return value.hex() if isinstance(value, bytes) else value
 
 
+def rows_of(path):
+    """The rows of a table, as reader.py shows them."""
+    table = Table(path)
+    return [pretty(table.root, row, lambda leaf, value: present(leaf.shape, value, leaf.column.extensions)) for row in table.rows()]
+
+
 def check(library, name, source, arrays=None):
     """Writes a table of `source` and compares it with `arrays`, a pyarrow.Table."""
     global failures, values_seen
@@ -61,8 +67,7 @@ def check(library, name, source, arrays=None):
         with tempfile.TemporaryDirectory(prefix="arrow-import-") as directory:
             path = os.path.join(directory, "table")
             import_stream(library, source, path)
-            table = Table(path)
-            read = [pretty(table.root, row, lambda leaf, value: present(leaf.shape, value, leaf.column.extensions)) for row in table.rows()]
+            read = rows_of(path)
         columns = {column: [plain(value) for chunk in arrays[column].chunks for value in chunk] for column in arrays.column_names}
         expected = [dict(zip(columns, row)) for row in zip(*columns.values())]
         if len(read) != len(expected):
@@ -196,18 +201,22 @@ def test_refused(library):
     refuses(library, "a stream that fails", Broken(), "the source is broken")
 
 
+def polars_frame(pl):
+    return pl.DataFrame({"i": [1, None, 3], "s": ["a", None, "a longer word of 29 characters"], "c": pl.Series(["x", "y", None], dtype=pl.Categorical),
+                         "e": pl.Series(["x", "y", None], dtype=pl.Enum(["x", "y"])), "l": [[1, None], [], None], "b": [b"1", None, b"3"],
+                         "a": pl.Series([[1, 2], None, [3, 4]], dtype=pl.Array(pl.Int16, 2)), "t": pl.Series([1, None, 3], dtype=pl.Datetime("ns", "UTC")),
+                         "d": pl.Series([decimal.Decimal("1.25"), None, decimal.Decimal("-3")], dtype=pl.Decimal(20, 2)),
+                         "n": [{"x": 1, "y": "a"}, {"x": None, "y": "b"}, {"x": 3, "y": None}], "f": [True, None, False],
+                         "day": [datetime.date(2020, 1, 1), None, datetime.date(1960, 1, 1)], "time": [datetime.time(1, 2, 3), None, datetime.time(0)]})
+
+
 def test_polars(library):
     try:
         import polars as pl
     except ImportError:
         print("Polars is not installed: not tested")
         return
-    frame = pl.DataFrame({"i": [1, None, 3], "s": ["a", None, "a longer word of 29 characters"], "c": pl.Series(["x", "y", None], dtype=pl.Categorical),
-                          "e": pl.Series(["x", "y", None], dtype=pl.Enum(["x", "y"])), "l": [[1, None], [], None], "b": [b"1", None, b"3"],
-                          "a": pl.Series([[1, 2], None, [3, 4]], dtype=pl.Array(pl.Int16, 2)), "t": pl.Series([1, None, 3], dtype=pl.Datetime("ns", "UTC")),
-                          "d": pl.Series([decimal.Decimal("1.25"), None, decimal.Decimal("-3")], dtype=pl.Decimal(20, 2)),
-                          "n": [{"x": 1, "y": "a"}, {"x": None, "y": "b"}, {"x": 3, "y": None}], "f": [True, None, False],
-                          "day": [datetime.date(2020, 1, 1), None, datetime.date(1960, 1, 1)], "time": [datetime.time(1, 2, 3), None, datetime.time(0)]})
+    frame = polars_frame(pl)
     for name, data in (("whole", frame), ("sliced", frame.slice(1, 2)), ("empty", frame.slice(0, 0)), ("many", pl.concat([frame] * 100, rechunk=False))):
         check(library, f"Polars, {name}", data, pa.table(data))
     refuses(library, "Polars, duration", pl.DataFrame({"bad": pl.Series([1], dtype=pl.Duration)}), "UNIMPLEMENTED", "bad")

@@ -92,9 +92,7 @@ def test_polars(importer):
     except ImportError:
         print("Polars is not installed: not tested")
         return
-    frame = pl.DataFrame({"i": [1, None, 3], "s": ["a", None, "a longer word of 29 characters"], "c": pl.Series(["x", "y", None], dtype=pl.Categorical),
-                          "l": [[1, None], [], None], "b": [b"1", None, b"3"], "a": pl.Series([[1, 2], None, [3, 4]], dtype=pl.Array(pl.Int16, 2)),
-                          "t": pl.Series([1, None, 3], dtype=pl.Datetime("ns", "UTC")), "n": [{"x": 1, "y": "a"}, {"x": None, "y": "b"}, {"x": 3, "y": None}]})
+    frame = shared.polars_frame(pl)
     for codec in ("uncompressed", "lz4", "zstd"):
         for stream in (False, True):
             for name, data in (("whole", frame), ("many", pl.concat([frame] * 100, rechunk=False)), ("empty", frame.slice(0, 0))):
@@ -146,8 +144,7 @@ def test_tool(importer):
             if append is not None:
                 ipc_writer(pa.ipc.new_file, None, 400)(append, path)
                 importer.import_file(path, out, "--append")
-            opened = shared.Table(out)
-            return [shared.pretty(opened.root, row, lambda leaf, value: shared.present(leaf.shape, value, leaf.column.extensions)) for row in opened.rows()]
+            return shared.rows_of(out)
 
     def same(name, found, expected):
         if found != expected:

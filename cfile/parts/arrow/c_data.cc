@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "encodings/core/status.h"
 
@@ -64,35 +65,25 @@ std::string EncodeMetadata(const std::vector<std::pair<std::string, std::string>
 }
 
 int ErrnoOf(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return 0;
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-      return EINVAL;
-    case absl::StatusCode::kNotFound:
-      return ENOENT;
-    case absl::StatusCode::kAlreadyExists:
-      return EEXIST;
-    case absl::StatusCode::kPermissionDenied:
-    case absl::StatusCode::kUnauthenticated:
-      return EACCES;
-    case absl::StatusCode::kOutOfRange:
-      return ERANGE;
-    case absl::StatusCode::kUnimplemented:
-      return ENOSYS;
-    case absl::StatusCode::kCancelled:
-      return ECANCELED;
-    case absl::StatusCode::kDeadlineExceeded:
-      return ETIMEDOUT;
-    case absl::StatusCode::kResourceExhausted:
-      return ENOMEM;
-    case absl::StatusCode::kAborted:
-    case absl::StatusCode::kUnavailable:
-      return EAGAIN;
-    default:
-      return EIO;
+  using Code = absl::StatusCode;
+  constexpr std::pair<Code, int> kErrors[] = {{Code::kOk, 0},
+                                              {Code::kInvalidArgument, EINVAL},
+                                              {Code::kFailedPrecondition, EINVAL},
+                                              {Code::kNotFound, ENOENT},
+                                              {Code::kAlreadyExists, EEXIST},
+                                              {Code::kPermissionDenied, EACCES},
+                                              {Code::kUnauthenticated, EACCES},
+                                              {Code::kOutOfRange, ERANGE},
+                                              {Code::kUnimplemented, ENOSYS},
+                                              {Code::kCancelled, ECANCELED},
+                                              {Code::kDeadlineExceeded, ETIMEDOUT},
+                                              {Code::kResourceExhausted, ENOMEM},
+                                              {Code::kAborted, EAGAIN},
+                                              {Code::kUnavailable, EAGAIN}};
+  for (const auto& [code, error] : kErrors) {
+    if (code == status.code()) return error;
   }
+  return EIO;
 }
 
 // The private data of an ArrowArrayStream.

@@ -67,6 +67,8 @@ struct ArrowField {
   std::vector<ArrowField> children;
   // Empty or one field: the type of the values. Then `format` is the type of the indexes.
   std::vector<ArrowField> dictionary;
+
+  bool operator==(const ArrowField&) const = default;
 };
 
 HeldSchema MakeSchema(const ArrowField& field);

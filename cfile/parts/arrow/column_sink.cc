@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "cfile/parts/arrow/bitmap.h"
-#include "cfile/parts/arrow/new_store.h"
 #include "cfile/parts/arrow/value_store.h"
 #include "cfile/parts/scan/row_reader.h"
 #include "encodings/core/assert.h"
@@ -46,12 +45,12 @@ class LeafSink final : public ColumnSink, public RowSink {
     // Takes fewer rows if fixed bytes are long, because a null needs as much memory as a value.
     if (const size_t bytes = store_->null_bytes(); bytes > 0)
       some.count = std::min(rows.size(), std::max<size_t>(kEnoughBytes / bytes, 1));
-    CFILE_ASSIGN_OR_RETURN(const size_t added, store_->AppendAny(some, source));
+    CFILE_ASSIGN_OR_RETURN(const size_t added, store_->Append(some, source));
     AppendValidity(rows.validity, added);
     return added;
   }
 
-  void* Room(size_t count) override { return nodes_.empty() ? store_->AnyRoom(count) : nullptr; }
+  void* Room(size_t count) override { return nodes_.empty() ? store_->Room(count) : nullptr; }
   void AddWritten(const AnyBatch& batch) override {
     store_->AddWritten(batch.size());
     AppendValidity(batch.validity, batch.size());
@@ -68,13 +67,14 @@ class LeafSink final : public ColumnSink, public RowSink {
   absl::StatusOr<size_t> AddCodes(
       const Batch<uint32_t>& codes, encodings::ValueSpan values,
       const std::shared_ptr<const encodings::Dictionary>& dictionary) override {
-    CFILE_ASSIGN_OR_RETURN(const size_t added, store_->AppendAnyCodes(codes, values, dictionary));
+    CFILE_ASSIGN_OR_RETURN(const size_t added,
+                           store_->AppendCodes(codes, values.As<std::string_view>(), dictionary));
     AppendValidity(codes.validity, added);
     return added;
   }
 
   void* RoomForLevels(size_t count) override {
-    room_ = store_->AnyRoom(count);
+    room_ = store_->Room(count);
     return room_;
   }
   absl::StatusOr<size_t> AddLevels(const AnyLevelBatch& batch,
@@ -209,7 +209,7 @@ class LeafSink final : public ColumnSink, public RowSink {
                             const std::shared_ptr<const Source>& source) {
     if (values.empty()) return absl::OkStatus();
     const AnyBatch batch{.values = values.data, .count = values.count, .validity = validity};
-    CFILE_ASSIGN_OR_RETURN(const size_t added, store_->AppendAny(batch, source));
+    CFILE_ASSIGN_OR_RETURN(const size_t added, store_->Append(batch, source));
     if (added < values.count)
       return absl::OutOfRangeError("the values of one batch need more than 2^31 bytes");
     AppendValidity(validity, added);

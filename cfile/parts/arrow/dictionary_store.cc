@@ -1,4 +1,4 @@
-#include "cfile/parts/arrow/dictionary_store.h"
+#include "cfile/parts/arrow/value_store.h"
 
 #include <algorithm>
 #include <functional>
@@ -68,7 +68,7 @@ struct FileStrings {
 // Stores strings as codes. A code is the index of a string in a dictionary.
 // If all rows of a batch come from coded blocks of one file, the file's dictionary is used.
 // Otherwise the dictionary is local_.
-class DictionaryStore final : public TypedStore<std::string_view> {
+class DictionaryStore final : public ValueStore {
  public:
   explicit DictionaryStore(size_t capacity) : capacity_(capacity) {}
 
@@ -79,10 +79,11 @@ class DictionaryStore final : public TypedStore<std::string_view> {
     codes_.Truncate(std::min(codes_.size(), size * sizeof(uint32_t)));
   }
 
-  absl::StatusOr<size_t> Append(const Batch<std::string_view>& batch,
+  absl::StatusOr<size_t> Append(const AnyBatch& batch,
                                 const std::shared_ptr<const Source>& /*source*/) override {
     CFILE_RETURN_IF_ERROR(UseLocal());
-    return AddLocal(batch, [](const std::string_view& value) { return value; });
+    return AddLocal(batch.As<std::string_view>(),
+                    [](const std::string_view& value) { return value; });
   }
 
   uint32_t* RoomForCodes(size_t count) override {
@@ -103,9 +104,7 @@ class DictionaryStore final : public TypedStore<std::string_view> {
   }
 
   void Finish(ArrayParts& parts) override {
-    auto codes = OwnBytes(codes_);
-    const void* const data = codes->empty() ? NoBytes() : codes->data();
-    parts.AddBuffer(data, std::move(codes));
+    FinishBytes(codes_, parts);
     ArrayParts dictionary;
     dictionary.buffers.push_back(nullptr);
     if (shared_ != nullptr) {
@@ -115,9 +114,7 @@ class DictionaryStore final : public TypedStore<std::string_view> {
     } else {
       auto local = std::make_shared<PackedStrings>(local_.Finish());
       dictionary.length = static_cast<int64_t>(local->size());
-      dictionary.AddBuffer(local->offsets().data(), nullptr);
-      const void* const text = local->data().empty() ? NoBytes() : local->data().data();
-      dictionary.AddBuffer(text, std::move(local));
+      AddStrings(std::move(local), dictionary);
     }
     parts.dictionary = MakeArray(std::move(dictionary));
   }
@@ -189,7 +186,7 @@ class DictionaryStore final : public TypedStore<std::string_view> {
 
 }  // namespace
 
-std::unique_ptr<TypedStore<std::string_view>> NewDictionaryStore(size_t capacity) {
+std::unique_ptr<ValueStore> NewDictionaryStore(size_t capacity) {
   return std::make_unique<DictionaryStore>(capacity);
 }
 

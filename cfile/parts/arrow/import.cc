@@ -1,12 +1,12 @@
 #include "cfile/arrow_import.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/parts/arrow/c_data.h"
@@ -17,7 +17,6 @@
 #include "cfile/parts/arrow/import_type.h"
 #include "cfile/parts/arrow/import_values.h"
 #include "cfile/types.h"
-#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -95,76 +94,22 @@ class ImportStream {
   ImportField root_;
 };
 
-// Receives the values of a column, whose C++ type they have.
-class ValueTarget {
- public:
-  virtual ~ValueTarget() = default;
-  // Appends to a column without levels.
-  virtual absl::Status AppendRows(const AnyBatch& rows) = 0;
-  // Appends to a column with levels.
-  virtual absl::Status AppendEntries(const AnyLevelBatch& entries) = 0;
-};
-
-// W is TableWriter or ColumnsWriter.
-template <typename T, typename W>
-class TableTarget final : public ValueTarget {
- public:
-  TableTarget(W& writer, size_t column) : writer_(writer), column_(column) {}
-  absl::Status AppendRows(const AnyBatch& rows) override {
-    const std::span<const T> values = rows.As<T>().values;
-    return rows.validity == nullptr
-               ? writer_.Append(column_, values)
-               : writer_.Append(column_, values, std::span(rows.validity, (rows.count + 7) / 8));
-  }
-  absl::Status AppendEntries(const AnyLevelBatch& entries) override {
-    return writer_.AppendLevels(column_, entries.repetition, entries.definition,
-                                entries.values.As<T>());
-  }
-
- private:
-  W& writer_;
-  const size_t column_;
-};
-
-// W is Writer<T> or LevelWriter<T>.
-template <typename T, typename W>
-class WriterTarget final : public ValueTarget {
- public:
-  explicit WriterTarget(W& writer) : writer_(writer) {}
-  absl::Status AppendRows(const AnyBatch& rows) override {
-    if constexpr (std::is_same_v<W, Writer<T>>) {
-      const std::span<const T> values = rows.As<T>().values;
-      return rows.validity == nullptr
-                 ? writer_.Append(values)
-                 : writer_.Append(values, std::span(rows.validity, (rows.count + 7) / 8));
-    }
-    CFILE_ASSERT(false && "the column has levels");
-    return absl::InternalError("the column has levels");
-  }
-  absl::Status AppendEntries(const AnyLevelBatch& entries) override {
-    if constexpr (std::is_same_v<W, LevelWriter<T>>) {
-      return writer_.Append(entries.repetition, entries.definition, entries.values.As<T>());
-    }
-    CFILE_ASSERT(false && "the column has no levels");
-    return absl::InternalError("the column has no levels");
-  }
-
- private:
-  W& writer_;
+// Appends rows, or the entries of a column with levels. Their values have the column's C++ type.
+struct Target {
+  std::function<absl::Status(const AnyBatch& rows)> append_rows = nullptr;
+  std::function<absl::Status(const AnyLevelBatch& entries)> append_entries = nullptr;
 };
 
 // Appends the values of arrays to a column.
 class ColumnImporter {
  public:
   // `type`: of the column.
-  ColumnImporter(PhysicalType type, ImportLeaf leaf, bool has_levels,
-                 std::unique_ptr<ValueTarget> target)
+  ColumnImporter(PhysicalType type, ImportLeaf leaf, bool has_levels, Target target)
       : type_(type),
         leaf_(std::move(leaf)),
         has_levels_(has_levels),
         target_(std::move(target)),
         entries_(!has_levels) {}
-  virtual ~ColumnImporter() = default;
 
   absl::Status Append(const ArrowArray& array) {
     int64_t most = RowsOf(type_);
@@ -191,19 +136,15 @@ class ColumnImporter {
                                       std::string(status.message())));
   }
 
-  // ReadValues. The result is valid until the next call.
-  virtual absl::StatusOr<encodings::ValueSpan> Read(const ImportField& field,
-                                                    const ArrowArray& array,
-                                                    const Slots& slots) = 0;
-
   absl::Status AppendMade(const ArrowArray& array) {
     Slots& slots = entries_.slots();
     if (slots.null_count < slots.count) CFILE_RETURN_IF_ERROR(leaf_.unfit);
-    CFILE_ASSIGN_OR_RETURN(const encodings::ValueSpan values,
-                           Read(leaf_.steps.back().field->values(), array, slots));
+    CFILE_ASSIGN_OR_RETURN(
+        const encodings::ValueSpan values,
+        ReadValues(type_, leaf_.steps.back().field->values(), array, slots, buffer_));
     if (has_levels_) {
       entries_.Finish(leaf_);
-      return target_->AppendEntries({.repetition = entries_.repetition(),
+      return target_.append_entries({.repetition = entries_.repetition(),
                                      .definition = entries_.definition(),
                                      .values = values});
     }
@@ -212,43 +153,27 @@ class ColumnImporter {
       slots.MakeValidity();
       rows.validity = slots.validity.data();
     }
-    return target_->AppendRows(rows);
+    return target_.append_rows(rows);
   }
 
   const PhysicalType type_;
   const ImportLeaf leaf_;
   const bool has_levels_;
-  const std::unique_ptr<ValueTarget> target_;
+  const Target target_;
   ImportEntries entries_;
+  ValueBuffer buffer_;
 };
 
-template <typename T>
-class TypedImporter final : public ColumnImporter {
- public:
-  using ColumnImporter::ColumnImporter;
-
- private:
-  absl::StatusOr<encodings::ValueSpan> Read(const ImportField& field, const ArrowArray& array,
-                                            const Slots& slots) override {
-    CFILE_ASSIGN_OR_RETURN(const std::span<const T> values,
-                           ReadValues<T>(field, array, slots, buffer_));
-    return encodings::ValueSpan(values);
-  }
-
-  ValueBuffer<T> buffer_;
-};
-
-// Appends the rows of a stream to one column. make(leaf) makes the importer.
-absl::Status AppendColumn(
-    const ColumnSchema& column, ArrowArrayStream* from,
-    absl::FunctionRef<std::unique_ptr<ColumnImporter>(ImportLeaf leaf)> make) {
+// Appends the rows of a stream to one column. `target` has the function that is needed.
+absl::Status AppendColumn(const ColumnSchema& column, Target target, ArrowArrayStream* from) {
   ImportStream stream(from);
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree({.columns = {column}}));
   CFILE_RETURN_IF_ERROR(stream.ReadSchema(tree));
   CFILE_ASSIGN_OR_RETURN(ImportLeaf leaf, PlanColumn(stream.root(), tree));
   CFILE_RETURN_IF_ERROR(leaf.unfit);
-  const auto importer = make(std::move(leaf));
-  return stream.ForEachArray([&](const ArrowArray& array) { return importer->Append(array); });
+  const bool has_levels = target.append_entries != nullptr;
+  ColumnImporter importer(column.type.physical(), std::move(leaf), has_levels, std::move(target));
+  return stream.ForEachArray([&](const ArrowArray& array) { return importer.Append(array); });
 }
 
 // Appends the rows of a stream to all columns of a TableWriter or a ColumnsWriter.
@@ -258,18 +183,29 @@ absl::Status AppendRows(W& writer, ArrowArrayStream* from) {
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree(writer.schema()));
   CFILE_RETURN_IF_ERROR(stream.ReadSchema(tree));
   CFILE_ASSIGN_OR_RETURN(std::vector<ImportLeaf> leaves, PlanRecords(stream.root(), tree));
-  std::vector<std::unique_ptr<ColumnImporter>> importers;
+  std::vector<ColumnImporter> importers;
   for (ImportLeaf& leaf : leaves) {
     const size_t column = leaf.column;
     const ColumnSchema& stored = writer.schema().columns[column];
     VisitType(stored.type, [&]<typename T>(std::type_identity<T>) {
-      importers.push_back(std::make_unique<TypedImporter<T>>(
-          stored.type.physical(), std::move(leaf), stored.has_levels(),
-          std::make_unique<TableTarget<T, W>>(writer, column)));
+      Target target{.append_rows =
+                        [&writer, column](const AnyBatch& rows) {
+                          const std::span<const T> values = rows.As<T>().values;
+                          if (rows.validity == nullptr) return writer.Append(column, values);
+                          const std::span validity(rows.validity, (rows.count + 7) / 8);
+                          return writer.Append(column, values, validity);
+                        },
+                    .append_entries =
+                        [&writer, column](const AnyLevelBatch& entries) {
+                          return writer.AppendLevels(column, entries.repetition, entries.definition,
+                                                     entries.values.As<T>());
+                        }};
+      importers.emplace_back(stored.type.physical(), std::move(leaf), stored.has_levels(),
+                             std::move(target));
     });
   }
   return stream.ForEachArray([&](const ArrowArray& array) -> absl::Status {
-    for (const auto& importer : importers) CFILE_RETURN_IF_ERROR(importer->Append(array));
+    for (ColumnImporter& importer : importers) CFILE_RETURN_IF_ERROR(importer.Append(array));
     return absl::OkStatus();
   });
 }
@@ -289,23 +225,20 @@ template <typename T, typename>
 absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream) {
   // The writer checks whether nulls are allowed.
   return internal::AppendColumn(
-      {.name = "value", .type = writer.type(), .nullable = true}, stream,
-      [&](internal::ImportLeaf leaf) -> std::unique_ptr<internal::ColumnImporter> {
-        return std::make_unique<internal::TypedImporter<T>>(
-            writer.type().physical(), std::move(leaf), /*has_levels=*/false,
-            std::make_unique<internal::WriterTarget<T, Writer<T>>>(writer));
-      });
+      {.name = "value", .type = writer.type(), .nullable = true},
+      {.append_rows = [&](const internal::AnyBatch& rows) { return writer.Append(rows.As<T>()); }},
+      stream);
 }
 
 template <typename T, typename>
 absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* stream) {
-  return internal::AppendColumn(
-      {.name = "value", .type = writer.type(), .levels = writer.limits()}, stream,
-      [&](internal::ImportLeaf leaf) -> std::unique_ptr<internal::ColumnImporter> {
-        return std::make_unique<internal::TypedImporter<T>>(
-            writer.type().physical(), std::move(leaf), /*has_levels=*/true,
-            std::make_unique<internal::WriterTarget<T, LevelWriter<T>>>(writer));
-      });
+  return internal::AppendColumn({.name = "value", .type = writer.type(), .levels = writer.limits()},
+                                {.append_entries =
+                                     [&](const internal::AnyLevelBatch& entries) {
+                                       return writer.Append(entries.repetition, entries.definition,
+                                                            entries.values.As<T>());
+                                     }},
+                                stream);
 }
 
 #define CFILE_INSTANTIATE(T)                                        \

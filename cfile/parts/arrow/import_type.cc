@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cfile/parts/arrow/arrow_type.h"
+#include "cfile/parts/table/manifest/common_type.h"
 #include "cfile/status.h"
 #include "encodings/core/status.h"
 
@@ -201,29 +202,6 @@ absl::Status ReadMetadata(const char* metadata, ImportField& field) {
   return absl::OkStatus();
 }
 
-// Returns the number of bits of a plain integer type, and 0 for other types.
-int BitsOf(const ColumnType& type) {
-  if (type.logical != LogicalType::kNone) return 0;
-  switch (type.data_type) {
-    case DataType::kInt8:
-    case DataType::kUint8:
-      return 8;
-    case DataType::kInt16:
-    case DataType::kUint16:
-      return 16;
-    case DataType::kInt32:
-    case DataType::kUint32:
-      return 32;
-    case DataType::kInt64:
-    case DataType::kUint64:
-      return 64;
-    case DataType::kInt128:
-      return 128;
-    default:
-      return 0;
-  }
-}
-
 class SchemaReader {
  public:
   SchemaReader(size_t max_depth, size_t max_nodes) : max_depth_(max_depth), max_nodes_(max_nodes) {}
@@ -262,7 +240,7 @@ class SchemaReader {
 
  private:
   absl::Status ReadDictionary(const ArrowSchema& schema, size_t depth, ImportField& field) {
-    if (field.kind != ArrowKind::kNumbers || BitsOf(field.type) == 0) {
+    if (field.kind != ArrowKind::kNumbers || !IsWider(field.type, ColumnType::Int128())) {
       return Malformed(field, "the indexes of a dictionary are integers, found the format \"",
                        std::string_view(schema.format), "\"");
     }
@@ -325,29 +303,17 @@ class SchemaReader {
   size_t nodes_ = 0;
 };
 
-bool IsSigned(PhysicalType type) {
-  return type == PhysicalType::kInt8 || type == PhysicalType::kInt16 ||
-         type == PhysicalType::kInt32 || type == PhysicalType::kInt64 ||
-         type == PhysicalType::kInt128;
-}
-
-bool IsStorable(const ImportField& field, const ColumnType& target) {
+bool HoldsValuesOf(const ImportField& field, const ColumnType& target) {
   const ColumnType& from = field.type;
-  if (from == target) return true;
+  if (from == target || IsWider(from, target)) return true;
   if (field.kind == ArrowKind::kDecimals) {
     return DecimalDigits(target) >= DecimalDigits(from) &&
            target.decimal_scale == from.decimal_scale;
-  }
-  if (const int bits = BitsOf(from); bits > 0) {
-    const bool same_sign = IsSigned(from.physical()) == IsSigned(target.physical());
-    return same_sign ? BitsOf(target) > bits : IsSigned(target.physical()) && BitsOf(target) > bits;
   }
   if (target.logical != LogicalType::kNone && target.logical != LogicalType::kUuid) return false;
   switch (from.data_type) {
     case DataType::kBool:
       return target.data_type == DataType::kIsDeleted;
-    case DataType::kFloat:
-      return target.data_type == DataType::kDouble;
     case DataType::kString:
       return target.data_type == DataType::kVarchar || target.data_type == DataType::kBinary;
     case DataType::kFixedLenByteArray:
@@ -409,7 +375,7 @@ absl::StatusOr<ArrowField> CopyArrowSchema(const ArrowSchema& schema, size_t max
 }
 
 absl::Status CheckStorable(const ImportField& field, const ColumnType& target) {
-  if (IsStorable(field, target)) return absl::OkStatus();
+  if (HoldsValuesOf(field, target)) return absl::OkStatus();
   return UnfitRows(Malformed(field, "its values are ", field.type.ToString(),
                              ", but the column holds ", target.ToString()));
 }

@@ -6,6 +6,7 @@
 
 #include "cfile/parts/arrow/arrow_type.h"
 #include "cfile/parts/arrow/import_array.h"
+#include "cfile/parts/table/manifest/common_type.h"
 #include "cfile/types.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/bool_bits.h"
@@ -44,18 +45,8 @@ constexpr bool kIsNumber = encodings::kIsFloat<T> ||
 
 // True if a column of type To can hold numbers of type From.
 template <typename From, typename To>
-constexpr bool Widens() {
-  if constexpr (std::is_same_v<From, To>) {
-    return true;
-  } else if constexpr (encodings::kIsFloat<From> || encodings::kIsFloat<To>) {
-    return std::is_same_v<From, float> && std::is_same_v<To, double>;
-  } else if constexpr (encodings::kIsInteger<From> && encodings::kIsInteger<To>) {
-    constexpr bool kSigned = static_cast<To>(-1) < To{0};
-    return sizeof(To) > sizeof(From) && (kSigned || !std::is_signed_v<From>);
-  } else {
-    return std::is_same_v<From, int64_t> && std::is_same_v<To, Int96>;
-  }
-}
+constexpr bool kReads = kIsNumber<From> && (Holds<From, To>() || (std::is_same_v<From, int64_t> &&
+                                                                  std::is_same_v<To, Int96>));
 
 // Converts nanoseconds since 1970 to the Julian day and the nanoseconds of this day.
 Int96 ToInt96(int64_t nanos) {
@@ -68,13 +59,13 @@ Int96 ToInt96(int64_t nanos) {
 template <typename From, typename To>
 absl::StatusOr<std::span<const To>> ReadNumbers(const ImportField& field, const ArrowArray& array,
                                                 const Slots& slots, const void* values,
-                                                ValueBuffer<To>& buffer) {
+                                                ValueBuffer& buffer) {
   if constexpr (std::is_same_v<From, To>) {
     const To* const first = static_cast<const To*>(values) + (slots.first + array.offset);
     if (slots.dense && reinterpret_cast<uintptr_t>(first) % alignof(To) == 0)
       return std::span<const To>(first, slots.count);
   }
-  To* const out = buffer.Resize(slots.count);
+  To* const out = buffer.Resize<To>(slots.count);
   CFILE_RETURN_IF_ERROR(ForEach(field, array, slots, out, "", [&](int64_t at, To& value) {
     if constexpr (std::is_same_v<To, Int96>) {
       value = ToInt96(LoadAt<From>(values, at));
@@ -105,13 +96,13 @@ bool ReadDecimal(const void* values, uint32_t width, int64_t at, To& value) {
 
 template <typename T>
 absl::StatusOr<std::span<const T>> ReadFixedWidth(const ImportField& field, const ArrowArray& array,
-                                                  const Slots& slots, ValueBuffer<T>& buffer) {
+                                                  const Slots& slots, ValueBuffer& buffer) {
   const void* const values = array.buffers[1];
   if (field.kind == ArrowKind::kNumbers) {
     return VisitType(
         field.physical,
         [&]<typename From>(std::type_identity<From>) -> absl::StatusOr<std::span<const T>> {
-          if constexpr (kIsNumber<From> && Widens<From, T>()) {
+          if constexpr (kReads<From, T>) {
             return ReadNumbers<From, T>(field, array, slots, values, buffer);
           } else {
             return MalformedArray(field, "not storable");  // CheckStorable excludes this
@@ -122,7 +113,7 @@ absl::StatusOr<std::span<const T>> ReadFixedWidth(const ImportField& field, cons
                 std::is_same_v<T, int128_t>) {
     if (field.kind == ArrowKind::kDecimals && field.width == sizeof(T))
       return ReadNumbers<T, T>(field, array, slots, values, buffer);
-    T* const out = buffer.Resize(slots.count);
+    T* const out = buffer.Resize<T>(slots.count);
     if (field.kind == ArrowKind::kDecimals) {
       CFILE_RETURN_IF_ERROR(ForEach(
           field, array, slots, out, "a decimal does not fit into the column's type",
@@ -143,9 +134,9 @@ absl::StatusOr<std::span<const T>> ReadFixedWidth(const ImportField& field, cons
 }
 
 absl::StatusOr<std::span<const bool>> ReadBits(const ImportField& field, const ArrowArray& array,
-                                               const Slots& slots, ValueBuffer<bool>& buffer) {
+                                               const Slots& slots, ValueBuffer& buffer) {
   const auto* const bits = static_cast<const uint8_t*>(array.buffers[1]);
-  bool* const out = buffer.Resize(slots.count);
+  bool* const out = buffer.Resize<bool>(slots.count);
   if (slots.dense) {
     const auto first = static_cast<uint64_t>(slots.first + array.offset);
     encodings::UnpackBools({bits, encodings::BitmapBytes(first + slots.count)}, first, out,
@@ -232,8 +223,8 @@ absl::Status ReadViews(const ImportField& field, const ArrowArray& array, const 
 absl::StatusOr<std::span<const std::string_view>> ReadBytes(const ImportField& field,
                                                             const ArrowArray& array,
                                                             const Slots& slots,
-                                                            ValueBuffer<std::string_view>& buffer) {
-  std::string_view* const out = buffer.Resize(slots.count);
+                                                            ValueBuffer& buffer) {
+  std::string_view* const out = buffer.Resize<std::string_view>(slots.count);
   switch (field.kind) {
     case ArrowKind::kStrings32:
       CFILE_RETURN_IF_ERROR(ReadStrings<int32_t>(field, array, slots, out));
@@ -256,14 +247,12 @@ absl::StatusOr<std::span<const std::string_view>> ReadBytes(const ImportField& f
   return std::span<const std::string_view>(out, slots.count);
 }
 
-}  // namespace
-
 template <typename T>
-absl::StatusOr<std::span<const T>> ReadValues(const ImportField& field, const ArrowArray& array,
-                                              const Slots& slots, ValueBuffer<T>& buffer) {
+absl::StatusOr<std::span<const T>> ReadTyped(const ImportField& field, const ArrowArray& array,
+                                             const Slots& slots, ValueBuffer& buffer) {
   // An array without values may have no buffers.
   if (slots.count == slots.null_count) {
-    T* const out = buffer.Resize(slots.count);
+    T* const out = buffer.Resize<T>(slots.count);
     std::fill_n(out, slots.count, T{});
     return std::span<const T>(out, slots.count);
   }
@@ -276,10 +265,16 @@ absl::StatusOr<std::span<const T>> ReadValues(const ImportField& field, const Ar
   }
 }
 
-#define CFILE_INSTANTIATE(T)                                                                       \
-  template absl::StatusOr<std::span<const T>> ReadValues<T>(const ImportField&, const ArrowArray&, \
-                                                            const Slots&, ValueBuffer<T>&);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
+}  // namespace
+
+absl::StatusOr<encodings::ValueSpan> ReadValues(PhysicalType type, const ImportField& field,
+                                                const ArrowArray& array, const Slots& slots,
+                                                ValueBuffer& buffer) {
+  using Result = absl::StatusOr<encodings::ValueSpan>;
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> Result {
+    CFILE_ASSIGN_OR_RETURN(const auto values, ReadTyped<T>(field, array, slots, buffer));
+    return encodings::ValueSpan(values);
+  });
+}
 
 }  // namespace cfile::internal

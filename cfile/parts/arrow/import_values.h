@@ -1,24 +1,44 @@
 // Reads the values of the array of a leaf.
 #pragma once
 
-#include <span>
+#include <cstddef>
+#include <memory>
 
 #include "absl/status/statusor.h"
 #include "cfile/arrow_c_data.h"
 #include "cfile/parts/arrow/import_slots.h"
 #include "cfile/parts/arrow/import_type.h"
-#include "cfile/parts/arrow/value_buffer.h"
+#include "cfile/types.h"
+#include "encodings/core/lane.h"
 
 namespace cfile::internal {
 
-// Returns the values at `slots`. The value of a null is undefined.
-// The result is in `buffer`. If the array's values are of type T, dense and aligned, the result is
-// in the array's memory instead.
+// Memory that is used again for each batch. Thread-compatible.
+class ValueBuffer {
+ public:
+  // Returns room for `count` values. The contents of the room are undefined.
+  template <typename T>
+  T* Resize(size_t count) {
+    if (count * sizeof(T) > size_bytes_) {
+      size_bytes_ = count * sizeof(T);
+      bytes_.reset(new std::byte[size_bytes_]);
+    }
+    return reinterpret_cast<T*>(bytes_.get());
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  size_t size_bytes_ = 0;
+};
+
+// Returns the values at `slots` as values of `type`. The value of a null is undefined.
+// The result is in `buffer`. If the array's values are of this type, dense and aligned, the result
+// is in the array's memory instead.
 // Preconditions: CheckArray and CheckStorable returned OK.
 // kInvalidArgument: a string is not in its buffer, a date is not a whole day,
 // or a decimal does not fit.
-template <typename T>
-absl::StatusOr<std::span<const T>> ReadValues(const ImportField& field, const ArrowArray& array,
-                                              const Slots& slots, ValueBuffer<T>& buffer);
+absl::StatusOr<encodings::ValueSpan> ReadValues(PhysicalType type, const ImportField& field,
+                                                const ArrowArray& array, const Slots& slots,
+                                                ValueBuffer& buffer);
 
 }  // namespace cfile::internal

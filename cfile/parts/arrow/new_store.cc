@@ -1,4 +1,4 @@
-#include "cfile/parts/arrow/new_store.h"
+#include "cfile/parts/arrow/value_store.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,73 +8,65 @@
 #include "absl/status/status.h"
 #include "cfile/parts/arrow/bitmap.h"
 #include "cfile/parts/arrow/buffer_pool.h"
-#include "cfile/parts/arrow/dictionary_store.h"
-#include "cfile/parts/arrow/string_store.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
+#include "encodings/core/lane.h"
 
 namespace cfile::internal {
 namespace {
 
 using encodings::ByteWriter;
 
-// Moves `bytes` into a new buffer of `parts`.
-void FinishBytes(ByteWriter& bytes, ArrayParts& parts) {
-  if (bytes.empty()) return parts.AddBuffer(NoBytes(), nullptr);
-  auto owner = OwnBytes(bytes);
-  const void* const data = owner->data();
-  parts.AddBuffer(data, std::move(owner));
-}
-
 // Reserves memory for a buffer that has none.
 void Begin(size_t capacity, ByteWriter& bytes) {
   if (bytes.empty() && bytes.capacity() < capacity) bytes = TakeBytes(capacity);
 }
 
-// Stores values in the form that they have in a column.
-template <typename T>
-class SameStore final : public TypedStore<T> {
+// Stores values of a fixed width in the form that they have in a column.
+class SameStore final : public ValueStore {
  public:
-  explicit SameStore(size_t capacity) : capacity_(capacity) {}
+  SameStore(size_t width, size_t capacity) : width_(width), capacity_(capacity) {}
 
-  size_t size() const override { return size_; }
-  size_t size_bytes() const override { return size_ * sizeof(T); }
+  size_t size() const override { return size_bytes_ / width_; }
+  size_t size_bytes() const override { return size_bytes_; }
 
-  absl::StatusOr<size_t> Append(const Batch<T>& batch,
+  absl::StatusOr<size_t> Append(const AnyBatch& batch,
                                 const std::shared_ptr<const Source>& source) override {
-    const std::span<const T> values = batch.values;
-    if (InMemoryOf(source, values.data())) {
-      if (size_ == 0) {
-        borrowed_ = values.data();
+    const auto* const values = static_cast<const uint8_t*>(batch.values);
+    const size_t added = batch.size() * width_;
+    if (InMemoryOf(source, values)) {
+      if (size_bytes_ == 0) {
+        borrowed_ = values;
         source_ = source;
       }
-      if (borrowed_ != nullptr && borrowed_ + size_ == values.data() && !ended_) {
-        size_ += values.size();
-        return values.size();
+      if (borrowed_ != nullptr && borrowed_ + size_bytes_ == values && !ended_) {
+        size_bytes_ += added;
+        return batch.size();
       }
     }
     CopyBorrowed();
-    Begin(capacity_ * sizeof(T), bytes_);
-    std::memcpy(bytes_.Extend(values.size_bytes()), values.data(), values.size_bytes());
-    size_ += values.size();
-    return values.size();
+    Begin(capacity_ * width_, bytes_);
+    std::memcpy(bytes_.Extend(added), values, added);
+    size_bytes_ += added;
+    return batch.size();
   }
 
-  T* Room(size_t count) override {
+  void* Room(size_t count) override {
     if (borrowed_ != nullptr) return nullptr;
-    Begin(capacity_ * sizeof(T), bytes_);
-    bytes_.ReserveMore(count * sizeof(T));
-    return reinterpret_cast<T*>(bytes_.data() + bytes_.size());
+    Begin(capacity_ * width_, bytes_);
+    bytes_.ReserveMore(count * width_);
+    return bytes_.data() + bytes_.size();
   }
   void AddWritten(size_t count) override {
-    bytes_.Extend(count * sizeof(T));
-    size_ += count;
+    bytes_.Extend(count * width_);
+    size_bytes_ += count * width_;
   }
 
   void Truncate(size_t size) override {
-    if (size >= size_) return;
+    if (size * width_ >= size_bytes_) return;
     ended_ = false;
-    size_ = size;
-    if (borrowed_ == nullptr) bytes_.Truncate(size * sizeof(T));
+    size_bytes_ = size * width_;
+    if (borrowed_ == nullptr) bytes_.Truncate(size_bytes_);
     if (size == 0) Reset();
   }
   bool ends_borrowed() const override { return ended_; }
@@ -94,41 +86,34 @@ class SameStore final : public TypedStore<T> {
     borrowed_ = nullptr;
     source_ = nullptr;
     ended_ = false;
-    size_ = 0;
+    size_bytes_ = 0;
   }
   void CopyBorrowed() {
     if (borrowed_ == nullptr) return;
-    Begin(capacity_ * sizeof(T), bytes_);
-    std::memcpy(bytes_.Extend(size_ * sizeof(T)), borrowed_, size_ * sizeof(T));
+    Begin(capacity_ * width_, bytes_);
+    std::memcpy(bytes_.Extend(size_bytes_), borrowed_, size_bytes_);
     borrowed_ = nullptr;
     source_ = nullptr;
     ended_ = false;
   }
 
+  const size_t width_;
   const size_t capacity_;
-  size_t size_ = 0;
+  size_t size_bytes_ = 0;
   ByteWriter bytes_;  // the values, if they are not borrowed
-  const T* borrowed_ = nullptr;
+  const uint8_t* borrowed_ = nullptr;
   std::shared_ptr<const Source> source_;  // keeps the memory of borrowed_
   bool ended_ = false;                    // the borrowed values reach the end of their block
 };
 
-// Stores decimals and int128 as numbers of 16 bytes.
+// Stores integers as decimals of 16 bytes. An int128 may have 39 digits: a decimal has 38.
 struct ToDecimal128 {
   using Value = int128_t;
   template <typename T>
   static bool Convert(const T& value, Value& out) {
-    out = value;
-    return true;
-  }
-};
-// Stores int128, which may have 39 digits: a decimal has 38.
-struct ToDecimalOf38Digits {
-  using Value = int128_t;
-  static bool Convert(const int128_t& value, Value& out) {
     constexpr int128_t kEnd = int128_t{10'000'000'000'000'000'000u} * 10'000'000'000'000'000'000u;
     out = value;
-    return value < kEnd && value > -kEnd;
+    return out < kEnd && out > -kEnd;
   }
 };
 struct ToNanoseconds {
@@ -138,7 +123,7 @@ struct ToNanoseconds {
 
 // Converts values to another fixed width. Stores a null as 0.
 template <typename T, typename To>
-class ConvertedStore final : public TypedStore<T> {
+class ConvertedStore final : public ValueStore {
   using Value = typename To::Value;
 
  public:
@@ -150,8 +135,9 @@ class ConvertedStore final : public TypedStore<T> {
     bytes_.Truncate(std::min(bytes_.size(), size * sizeof(Value)));
   }
 
-  absl::StatusOr<size_t> Append(const Batch<T>& batch,
+  absl::StatusOr<size_t> Append(const AnyBatch& rows,
                                 const std::shared_ptr<const Source>& /*source*/) override {
+    const Batch<T> batch = rows.As<T>();
     const size_t count = batch.size();
     Begin(capacity_ * sizeof(Value), bytes_);
     uint8_t* const to = bytes_.Extend(count * sizeof(Value));
@@ -180,14 +166,14 @@ class ConvertedStore final : public TypedStore<T> {
   ByteWriter bytes_;
 };
 
-class BitStore final : public TypedStore<bool> {
+class BitStore final : public ValueStore {
  public:
   size_t size() const override { return bits_.size(); }
   size_t size_bytes() const override { return bits_.size() / 8; }
   void Truncate(size_t size) override { bits_.Truncate(size); }
-  absl::StatusOr<size_t> Append(const Batch<bool>& batch,
+  absl::StatusOr<size_t> Append(const AnyBatch& batch,
                                 const std::shared_ptr<const Source>& /*source*/) override {
-    bits_.AppendBytes(reinterpret_cast<const uint8_t*>(batch.values.data()), batch.size());
+    bits_.AppendBytes(static_cast<const uint8_t*>(batch.values), batch.size());
     return batch.size();
   }
   void Finish(ArrayParts& parts) override {
@@ -199,7 +185,7 @@ class BitStore final : public TypedStore<bool> {
   Bitmap bits_;
 };
 
-class FixedBytesStore final : public TypedStore<std::string_view> {
+class FixedBytesStore final : public ValueStore {
  public:
   FixedBytesStore(size_t width, size_t capacity) : width_(width), capacity_(capacity) {}
 
@@ -207,14 +193,14 @@ class FixedBytesStore final : public TypedStore<std::string_view> {
   size_t size_bytes() const override { return bytes_.size(); }
   size_t null_bytes() const override { return width_; }
   void Truncate(size_t size) override { bytes_.Truncate(std::min(bytes_.size(), size * width_)); }
-  absl::StatusOr<size_t> Append(const Batch<std::string_view>& batch,
+  absl::StatusOr<size_t> Append(const AnyBatch& batch,
                                 const std::shared_ptr<const Source>& /*source*/) override {
     const size_t room = (INT32_MAX - bytes_.size()) / width_;
     const size_t count = std::min(batch.size(), room);
     if (count == 0) return TooLong(width_);
     Begin(std::min(capacity_ * width_, kEnoughBytes), bytes_);
     uint8_t* to = bytes_.Extend(count * width_);
-    for (const std::string_view value : batch.values.first(count)) {
+    for (const std::string_view value : batch.As<std::string_view>().values.first(count)) {
       if (value.size() == width_) {
         std::memcpy(to, value.data(), width_);
       } else {
@@ -232,44 +218,43 @@ class FixedBytesStore final : public TypedStore<std::string_view> {
   ByteWriter bytes_;
 };
 
-template <typename T>
-std::unique_ptr<TypedStore<T>> NewStoreOf(const ColumnType& type, ArrowLayout layout,
-                                          size_t capacity) {
-  using Store = std::unique_ptr<TypedStore<T>>;
-  if constexpr (std::is_same_v<T, bool>) {
-    return std::make_unique<BitStore>();
-  } else if constexpr (std::is_same_v<T, Int96>) {
-    return std::make_unique<ConvertedStore<T, ToNanoseconds>>(capacity);
-  } else if constexpr (kIsBytes<T>) {
-    switch (layout) {
-      case ArrowLayout::kFixedBytes:
-        return std::make_unique<FixedBytesStore>(type.type_length, capacity);
-      case ArrowLayout::kViews:
-        return NewViewStore(capacity);
-      case ArrowLayout::kDictionary:
-        return NewDictionaryStore(capacity);
-      default:
-        return NewPackedStore();
-    }
-  } else if constexpr (std::is_same_v<T, int128_t>) {
-    if (type.data_type == DataType::kInt128)
-      return std::make_unique<ConvertedStore<T, ToDecimalOf38Digits>>(capacity);
-    return std::make_unique<SameStore<T>>(capacity);
-  } else if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
-    return layout == ArrowLayout::kDecimal128
-               ? Store(std::make_unique<ConvertedStore<T, ToDecimal128>>(capacity))
-               : Store(std::make_unique<SameStore<T>>(capacity));
-  } else {
-    return std::make_unique<SameStore<T>>(capacity);
+std::unique_ptr<ValueStore> NewDecimalStore(const ColumnType& type, size_t capacity) {
+  switch (type.data_type) {
+    case DataType::kDecimal32:
+      return std::make_unique<ConvertedStore<int32_t, ToDecimal128>>(capacity);
+    case DataType::kDecimal64:
+      return std::make_unique<ConvertedStore<int64_t, ToDecimal128>>(capacity);
+    case DataType::kInt128:
+      return std::make_unique<ConvertedStore<int128_t, ToDecimal128>>(capacity);
+    default:
+      return std::make_unique<SameStore>(sizeof(int128_t), capacity);
   }
 }
 
 }  // namespace
 
 std::unique_ptr<ValueStore> NewStore(const ColumnType& type, ArrowLayout layout, size_t capacity) {
-  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> std::unique_ptr<ValueStore> {
-    return NewStoreOf<T>(type, layout, capacity);
-  });
+  switch (layout) {
+    case ArrowLayout::kSame:
+      return std::make_unique<SameStore>(encodings::WidthOf(encodings::LaneOf(type.physical())),
+                                         capacity);
+    case ArrowLayout::kBits:
+      return std::make_unique<BitStore>();
+    case ArrowLayout::kDecimal128:
+      return NewDecimalStore(type, capacity);
+    case ArrowLayout::kTimestamp:
+      return std::make_unique<ConvertedStore<Int96, ToNanoseconds>>(capacity);
+    case ArrowLayout::kFixedBytes:
+      return std::make_unique<FixedBytesStore>(type.type_length, capacity);
+    case ArrowLayout::kStrings:
+      return NewPackedStore();
+    case ArrowLayout::kViews:
+      return NewViewStore(capacity);
+    case ArrowLayout::kDictionary:
+      return NewDictionaryStore(capacity);
+  }
+  CFILE_ASSERT(false && "an unknown ArrowLayout");
+  return nullptr;
 }
 
 }  // namespace cfile::internal

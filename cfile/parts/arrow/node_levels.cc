@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "cfile/parts/arrow/buffer_pool.h"
+#include "cfile/parts/arrow/value_store.h"
 
 namespace cfile::internal {
 
@@ -54,10 +54,8 @@ void NodeLevels::Finish(ArrayParts& parts) {
   if (!rule_.is_list) return;
   const auto end = static_cast<int32_t>(num_elements_);
   std::memcpy(offsets_.Extend(sizeof(end)), &end, sizeof(end));
-  auto owner = OwnBytes(offsets_);
   num_elements_ = 0;
-  const void* const data = owner->data();
-  parts.AddBuffer(data, std::move(owner));
+  FinishBytes(offsets_, parts);
 }
 
 }  // namespace cfile::internal

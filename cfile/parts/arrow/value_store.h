@@ -5,12 +5,17 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/io.h"
+#include "cfile/parts/arrow/arrow_type.h"
 #include "cfile/parts/arrow/c_data.h"
+#include "cfile/types.h"
 #include "encodings/core/block_codec.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/packed_strings.h"
 
 namespace cfile::internal {
 
@@ -37,49 +42,44 @@ class ValueStore {
   // Moves the values into new buffers of `parts`. Then the store is empty.
   virtual void Finish(ArrayParts& parts) = 0;
 
-  // The functions of TypedStore, for values of its type.
-  virtual absl::StatusOr<size_t> AppendAny(const AnyBatch& batch,
-                                           const std::shared_ptr<const Source>& source) = 0;
-  virtual absl::StatusOr<size_t> AppendAnyCodes(
-      const Batch<uint32_t>& codes, encodings::ValueSpan values,
-      const std::shared_ptr<const encodings::Dictionary>& dictionary) = 0;
-  virtual void* AnyRoom(size_t count) = 0;
-
-  // RowSink explains these functions. A string that is appended to Packed() is a value at once.
-  virtual void AddWritten(size_t /*count*/) {}
-  virtual encodings::PackedStrings* Packed(const Source& /*source*/) { return nullptr; }
-  virtual uint32_t* RoomForCodes(size_t /*count*/) { return nullptr; }
-};
-
-template <typename T>
-class TypedStore : public ValueStore {
- public:
   // Appends the first values of the batch, at least one. Returns how many values were appended.
   // Nulls count, too: any value is appended for a null.
   // `source`: where the values were read from, or null.
   // The store may keep pointers to values that lie in the memory of `source`.
-  // Precondition: the batch is not empty. kOutOfRange: a value does not fit the Arrow type.
-  virtual absl::StatusOr<size_t> Append(const Batch<T>& batch,
+  // Preconditions: the values have the column's C++ type; the batch is not empty.
+  // kOutOfRange: a value does not fit the Arrow type.
+  virtual absl::StatusOr<size_t> Append(const AnyBatch& batch,
                                         const std::shared_ptr<const Source>& source) = 0;
 
-  virtual T* Room(size_t /*count*/) { return nullptr; }
+  // RowSink explains these functions. A string that is appended to Packed() is a value at once.
+  virtual void* Room(size_t /*count*/) { return nullptr; }
+  virtual void AddWritten(size_t /*count*/) {}
+  virtual encodings::PackedStrings* Packed(const Source& /*source*/) { return nullptr; }
+  virtual uint32_t* RoomForCodes(size_t /*count*/) { return nullptr; }
   virtual absl::StatusOr<size_t> AppendCodes(
-      const Batch<uint32_t>& codes, std::span<const T> /*values*/,
+      const Batch<uint32_t>& codes, std::span<const std::string_view> /*values*/,
       const std::shared_ptr<const encodings::Dictionary>& /*dictionary*/) {
     return codes.size();
   }
-
-  absl::StatusOr<size_t> AppendAny(const AnyBatch& batch,
-                                   const std::shared_ptr<const Source>& source) final {
-    return Append(batch.As<T>(), source);
-  }
-  absl::StatusOr<size_t> AppendAnyCodes(
-      const Batch<uint32_t>& codes, encodings::ValueSpan values,
-      const std::shared_ptr<const encodings::Dictionary>& dictionary) final {
-    return AppendCodes(codes, values.As<T>(), dictionary);
-  }
-  void* AnyRoom(size_t count) final { return Room(count); }
 };
+
+// Makes the store for the values of an Arrow array. `capacity`: the number of values for which the
+// store reserves memory when it gets its first value.
+std::unique_ptr<ValueStore> NewStore(const ColumnType& type, ArrowLayout layout, size_t capacity);
+
+// Make stores of strings: as offsets and bytes, as views, and as int32 indexes into a dictionary.
+// If a string lies in the memory of a source or in a dictionary, its view points into this memory.
+std::unique_ptr<ValueStore> NewPackedStore();
+std::unique_ptr<ValueStore> NewViewStore(size_t capacity);
+std::unique_ptr<ValueStore> NewDictionaryStore(size_t capacity);
+
+// Returns how many of the first values have at most `room` bytes in total.
+size_t Fitting(std::span<const std::string_view> values, size_t room);
+
+// Moves `bytes` into a new buffer of `parts`.
+void FinishBytes(encodings::ByteWriter& bytes, ArrayParts& parts);
+// Adds two buffers: the offsets and the bytes of strings.
+void AddStrings(std::shared_ptr<const encodings::PackedStrings> strings, ArrayParts& parts);
 
 // True if `bytes` lies in the memory of `source`. `source` may be null.
 bool InMemoryOf(const std::shared_ptr<const Source>& source, const void* bytes);

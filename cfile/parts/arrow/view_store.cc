@@ -1,4 +1,4 @@
-#include "cfile/parts/arrow/string_store.h"
+#include "cfile/parts/arrow/value_store.h"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 
 using encodings::ByteWriter;
 using encodings::PackedStrings;
-using Strings = Batch<std::string_view>;
+using Strings = std::span<const std::string_view>;
 
 // Arrow's view of a string. A short view holds its string. A long view holds the length of its
 // string, the first 4 bytes, the number of a buffer, and an offset in this buffer.
@@ -79,7 +79,7 @@ View ShortView(const uint8_t* from, size_t size) {
 
 // Stores strings for the Arrow types "vu" and "vz".
 // The bytes of long strings lie in packed_, in a source, or in the dictionary of a file.
-class ViewStore final : public TypedStore<std::string_view> {
+class ViewStore final : public ValueStore {
  public:
   explicit ViewStore(size_t capacity) : capacity_(capacity) {}
 
@@ -88,14 +88,12 @@ class ViewStore final : public TypedStore<std::string_view> {
   }
   size_t size_bytes() const override { return views_.size() + packed_.data().size(); }
 
-  absl::StatusOr<size_t> Append(const Strings& batch,
+  absl::StatusOr<size_t> Append(const AnyBatch& batch,
                                 const std::shared_ptr<const Source>& source) override {
     ViewPacked();
-    if (source != nullptr && !source->InMemory().empty()) return AppendBorrowed(batch, source);
-    const size_t count = Fitting(batch.values, packed_.room());
-    if (count == 0) return TooLong(batch.values[0].size());
-    packed_.Append(batch.values.first(count));
-    return count;
+    const Strings values = batch.As<std::string_view>().values;
+    if (source != nullptr && !source->InMemory().empty()) return AppendBorrowed(values, source);
+    return Copy(values);
   }
 
   PackedStrings* Packed(const Source& source) override {
@@ -115,7 +113,7 @@ class ViewStore final : public TypedStore<std::string_view> {
     if (!Use(values, dictionary)) {
       std::vector<std::string_view> strings(codes.size());
       for (size_t i = 0; i < codes.size(); ++i) strings[i] = values[codes.values[i]];
-      return Append({.values = strings}, nullptr);
+      return Copy(strings);
     }
     View* const to = Extend(codes.size());
     for (size_t i = 0; i < codes.size(); ++i) to[i] = dictionary_views_[codes.values[i]];
@@ -131,9 +129,7 @@ class ViewStore final : public TypedStore<std::string_view> {
   // The first buffer of bytes has the strings of packed_.
   void Finish(ArrayParts& parts) override {
     ViewPacked();
-    auto views = OwnBytes(views_);
-    const void* const first = views->empty() ? NoBytes() : views->data();
-    parts.AddBuffer(first, std::move(views));
+    FinishBytes(views_, parts);
     auto sizes = std::make_shared<std::vector<int64_t>>();
     if (num_viewed_ == 0) {
       sizes->push_back(0);
@@ -195,11 +191,18 @@ class ViewStore final : public TypedStore<std::string_view> {
     }
   }
 
-  absl::StatusOr<size_t> AppendBorrowed(const Strings& batch,
+  absl::StatusOr<size_t> Copy(Strings values) {
+    const size_t count = Fitting(values, packed_.room());
+    if (count == 0) return TooLong(values[0].size());
+    packed_.Append(values.first(count));
+    return count;
+  }
+
+  absl::StatusOr<size_t> AppendBorrowed(Strings values,
                                         const std::shared_ptr<const Source>& source) {
-    View* const views = Extend(batch.size());
-    for (size_t i = 0; i < batch.size(); ++i) {
-      const std::string_view value = batch.values[i];
+    View* const views = Extend(values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const std::string_view value = values[i];
       if (value.size() <= kMaxShort) {
         views[i] = ShortView(value);
       } else if (InMemoryOf(source, value.data())) {
@@ -209,12 +212,12 @@ class ViewStore final : public TypedStore<std::string_view> {
         packed_.Append({&value, 1});
         num_viewed_ = packed_.size();
       } else {
-        views_.Truncate(views_.size() - (batch.size() - i) * sizeof(View));
+        views_.Truncate(views_.size() - (values.size() - i) * sizeof(View));
         if (i == 0) return TooLong(value.size());
         return i;
       }
     }
-    return batch.size();
+    return values.size();
   }
 
   View Borrow(std::string_view value, const std::shared_ptr<const Source>& source) {
@@ -272,7 +275,7 @@ class ViewStore final : public TypedStore<std::string_view> {
 
 }  // namespace
 
-std::unique_ptr<TypedStore<std::string_view>> NewViewStore(size_t capacity) {
+std::unique_ptr<ValueStore> NewViewStore(size_t capacity) {
   return std::make_unique<ViewStore>(capacity);
 }
 

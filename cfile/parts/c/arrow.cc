@@ -16,7 +16,6 @@ namespace {
 
 absl::StatusOr<ArrowExportOptions> ExportOptionsOf(const cfile_arrow_options* options) {
   ArrowExportOptions result;
-  if (options == nullptr) return result;
   cfile_arrow_options given;
   CFILE_RETURN_IF_ERROR(ReadStruct(options, given));
   if (given.reserved != 0) return absl::UnimplementedError("`reserved` is not 0");

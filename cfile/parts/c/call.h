@@ -93,19 +93,24 @@ cfile_code CallOn(Object* object, std::initializer_list<const void*> arguments,
   });
 }
 
+// kInvalidArgument: `size` is no size that a caller sets.
+inline absl::Status CheckStructSize(size_t size) {
+  if (size >= sizeof(size_t)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("struct_size is ", size, ": set it to the size of the struct"));
+}
+
 // Copies a struct of the caller to `ours`. The caller may know an older or a newer version of the
-// struct. Fields that the caller does not know become 0.
+// struct. Fields that the caller does not know become 0, and all of them if `given` is null.
 // kUnimplemented: the caller has set a field that this library does not know.
 // The other fields are copied nevertheless.
 template <typename Struct>
 absl::Status ReadStruct(const Struct* given, Struct& ours) {
   static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");
   ours = {};
+  if (given == nullptr) return absl::OkStatus();
   const size_t size = given->struct_size;
-  if (size < sizeof(size_t)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("struct_size is ", size, ": set it to the size of the struct"));
-  }
+  CFILE_RETURN_IF_ERROR(CheckStructSize(size));
   std::memcpy(&ours, given, std::min(size, sizeof(Struct)));
   if (size > sizeof(Struct)) {
     const std::span tail(reinterpret_cast<const char*>(given) + sizeof(Struct),
@@ -127,10 +132,7 @@ template <typename Struct>
 absl::Status FillStruct(Struct ours, Struct* given) {
   static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");
   const size_t size = given->struct_size;
-  if (size < sizeof(size_t)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("struct_size is ", size, ": set it to the size of the struct"));
-  }
+  CFILE_RETURN_IF_ERROR(CheckStructSize(size));
   ours.struct_size = size;
   std::memcpy(given, &ours, std::min(size, sizeof(Struct)));
   if (size > sizeof(Struct))

@@ -21,7 +21,6 @@ void Set(Option& option, Given given) {
 
 absl::StatusOr<ReaderOptions> OptionsOf(const cfile_reader_options* options) {
   ReaderOptions result;
-  if (options == nullptr) return result;
   cfile_reader_options given;
   CFILE_RETURN_IF_ERROR(ReadStruct(options, given));
   if (given.use_pread != 0) result.access = ReaderOptions::Access::kPread;
@@ -39,7 +38,6 @@ absl::StatusOr<ReaderOptions> OptionsOf(const cfile_reader_options* options) {
 
 absl::StatusOr<WriterOptions> OptionsOf(const cfile_writer_options* options) {
   WriterOptions result;
-  if (options == nullptr) return result;
   cfile_writer_options given;
   CFILE_RETURN_IF_ERROR(ReadStruct(options, given));
   if (given.encoding != nullptr) {

@@ -64,7 +64,6 @@ absl::Status ParseFilter(const char* text, const Schema& schema, cfile_filter** 
 
 absl::StatusOr<TableScanOptions> OptionsOf(const cfile_scan_options* options) {
   TableScanOptions result;
-  if (options == nullptr) return result;
   cfile_scan_options given;
   CFILE_RETURN_IF_ERROR(ReadStruct(options, given));
   if (given.reserved != 0) return absl::UnimplementedError("`reserved` is not 0");

@@ -1,7 +1,11 @@
 #include "cfile/parts/http/connections.h"
 
+#include <curl/curl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <deque>
 #include <pugixml.hpp>
 #include <random>
@@ -10,7 +14,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/parts/http/certificate_file.h"
 #include "cfile/parts/http/transfer.h"
 #include "encodings/core/status.h"
 
@@ -20,6 +23,28 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLongestDelay{20'000};
+
+bool IsReadable(const char* path) { return path != nullptr && access(path, R_OK) == 0; }
+
+// Returns the file with the certificates of trusted authorities: `chosen`, or SSL_CERT_FILE of the
+// environment, or the file of the system. "" means the place that libcurl was built with.
+std::string CertificateFile(const std::string& chosen) {
+  if (!chosen.empty()) return chosen;
+  const char* const environment = std::getenv("SSL_CERT_FILE");
+  if (environment != nullptr && *environment != '\0') return environment;
+  // A binary package may run on another system than that for which its libcurl was built.
+  const curl_version_info_data* const version = curl_version_info(CURLVERSION_NOW);
+  if (IsReadable(version->cainfo) || IsReadable(version->capath)) return "";
+  for (const char* path : {
+           "/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Arch
+           "/etc/pki/tls/certs/ca-bundle.crt",    // Fedora, RHEL
+           "/etc/ssl/ca-bundle.pem",              // SUSE
+           "/etc/ssl/cert.pem",                   // Alpine
+       }) {
+    if (IsReadable(path)) return path;
+  }
+  return "";
+}
 
 HttpOptions Completed(HttpOptions options) {
   options.certificate_file = CertificateFile(options.certificate_file);
@@ -89,11 +114,6 @@ std::vector<HttpResponse> Connections::Send(std::span<const HttpRequest> request
     }
   }
   return responses;
-}
-
-HttpResponse Connections::Send(const HttpRequest& request, const PrepareRequest& prepare,
-                               bool repeatable) {
-  return std::move(Send(std::span(&request, 1), prepare, repeatable).front());
 }
 
 std::unique_ptr<PendingResponse> Connections::Begin(HttpRequest request,

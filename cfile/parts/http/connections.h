@@ -53,8 +53,6 @@ class Connections {
   // be empty; it is called before each attempt with a copy of the request.
   std::vector<HttpResponse> Send(std::span<const HttpRequest> requests,
                                  const PrepareRequest& prepare, bool repeatable = true);
-  HttpResponse Send(const HttpRequest& request, const PrepareRequest& prepare,
-                    bool repeatable = true);
 
   // Begins a request, and returns at once. Requests of Send are sent first. This request is not
   // repeated.

@@ -16,6 +16,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/core/io/file_system.h"
 #include "cfile/parts/http/s3_signature.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
@@ -36,20 +37,6 @@ constexpr size_t kFolderDigits = 2;
 constexpr size_t kFileDigits = 2 * kHashBytes - kFolderDigits;
 // Files that a killed process has left behind are deleted after this time.
 constexpr auto kOldTemporary = std::chrono::hours(1);
-
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return descriptor_; }
-
- private:
-  const int descriptor_;
-};
 
 bool ReadAll(int descriptor, std::span<uint8_t> out) {
   while (!out.empty()) {
@@ -157,7 +144,8 @@ absl::Status Adopt(const std::string& directory) {
         absl::StrCat(directory, ": expected a cache or an empty directory, found ",
                      foreign->lexically_relative(directory).string()));
   }
-  const File file(open(marker.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const FileDescriptor file(
+      open(marker.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (file.get() >= 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(marker, ": cannot make the file: ", std::strerror(errno)));
@@ -196,7 +184,7 @@ bool DiskCache::Has(std::string_view key) const { return access(PathOf(key).c_st
 
 bool DiskCache::Read(std::string_view key, std::span<uint8_t> out) {
   const std::string path = PathOf(key);
-  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat found;
   if (file.get() < 0 || fstat(file.get(), &found) != 0) return false;
   std::array<uint8_t, kHeadBytes> head;
@@ -226,7 +214,8 @@ void DiskCache::Write(std::string_view key, std::span<const uint8_t> piece) {
   const std::string hash = absl::HexStringToBytes(Sha256Hex(piece));
   head.insert(head.end(), hash.begin(), hash.end());
   {
-    const File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    const FileDescriptor file(
+        open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (file.get() < 0) return;
     if (!WriteAll(file.get(), head) || !WriteAll(file.get(), piece) ||
         rename(temporary.c_str(), path.c_str()) != 0) {

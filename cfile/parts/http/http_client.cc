@@ -9,7 +9,6 @@
 #include "cfile/parts/http/http_source.h"
 #include "cfile/parts/http/http_storage.h"
 #include "cfile/parts/http/s3_credentials.h"
-#include "cfile/parts/http/s3_sink.h"
 #include "cfile/parts/http/s3_storage.h"
 #include "cfile/parts/http/url.h"
 #include "encodings/core/status.h"
@@ -126,7 +125,8 @@ absl::StatusOr<std::shared_ptr<Storage>> HttpClient::OpenTable(std::string_view 
       return absl::InvalidArgumentError(
           StrCat(RedactedUrl(url), ": the URL of a table has no query and no fragment"));
     }
-    return internal::NewHttpStorage(impl_->web(), std::string(url), RedactedUrl(url));
+    return std::make_shared<internal::HttpStorage>(impl_->web(), StrCat(url, "/"),
+                                                   RedactedUrl(url));
   }
   CFILE_ASSIGN_OR_RETURN(S3Url parsed, internal::ParseS3Url(url));
   CFILE_ASSIGN_OR_RETURN(auto bucket, impl_->Bucket(parsed.bucket));

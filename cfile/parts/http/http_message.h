@@ -14,9 +14,7 @@
 namespace cfile::internal {
 
 struct HttpRequest {
-  enum class Method : uint8_t { kGet, kHead, kPut, kPost, kDelete };
-
-  Method method = Method::kGet;
+  std::string_view method = "GET";  // or HEAD, PUT, POST, DELETE
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::span<const uint8_t> body;                             // memory of the caller

@@ -1,6 +1,7 @@
 // An object on an HTTP server as a Source.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,5 +36,11 @@ absl::StatusOr<std::shared_ptr<const Source>> SourceOfEnds(std::shared_ptr<const
                                                            NamedUrl object,
                                                            const HttpResponse& last,
                                                            const HttpResponse& first);
+
+// Implements WholeFiles::OpenWhole for a small object. The first read waits for the response, and
+// takes its bytes. Later reads work like reads of a source of OpenHttpSource. If the request fails,
+// the first read opens the object as OpenHttpSource does. Precondition: size_bytes > 0.
+std::shared_ptr<const Source> OpenWholeHttpSource(std::shared_ptr<const HttpServer> server,
+                                                  NamedUrl object, uint64_t size_bytes);
 
 }  // namespace cfile::internal

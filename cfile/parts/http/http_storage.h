@@ -3,41 +3,61 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/parts/http/http_server.h"
 #include "cfile/storage.h"
+#include "cfile/whole_files.h"
 
 namespace cfile::internal {
 
-// A table whose files can only be read. `url`: without a slash at the end. `name`: for messages.
-std::shared_ptr<Storage> NewHttpStorage(std::shared_ptr<const HttpServer> server, std::string url,
-                                        std::string name);
+// A table whose files can only be read. Thread-safe.
+class HttpStorage : public Storage, public WholeFiles {
+ public:
+  // `url`: of the table, with a slash at the end. `name`: for messages.
+  HttpStorage(std::shared_ptr<const HttpServer> server, std::string url, std::string name)
+      : server_(std::move(server)), url_(std::move(url)), name_(std::move(name)) {}
 
-// kInvalidArgument: `path` is not "NAME" or "FOLDER/NAME" with the characters that a table uses.
-// Paths may come from a damaged table.cft. `name`: of the storage.
-absl::Status CheckStoragePath(const std::string& name, std::string_view path);
+  const std::string& name() const override { return name_; }
+  absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override;
+  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenMany(
+      std::span<const std::string> paths) const override;
+  // Returns null also if the server's objects are cached, because the cache may have the file.
+  std::shared_ptr<const Source> OpenWhole(const std::string& path,
+                                          uint64_t size_bytes) const override;
+  bool OpensAtOnce() const override { return true; }
+  // The version of an object is its ETag.
+  absl::StatusOr<VersionedObject> Read(const std::string& path,
+                                       uint64_t max_size_bytes) const override;
 
-// Implements Storage::OpenMany. url_of(path) returns the URL of a file. `name`: of the storage.
-std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenObjects(
-    const std::shared_ptr<const HttpServer>& server, const std::string& name,
-    std::span<const std::string> paths,
-    absl::FunctionRef<std::string(const std::string& path)> url_of);
+  absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override;
+  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override;
+  absl::Status Delete(const std::string& path) override;
+  absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
+                      std::string_view bytes) override;
 
-// Implements WholeFiles::OpenWhole. Returns null if the server's objects are cached, because the
-// cache may have the file. `name`: of the storage.
-std::shared_ptr<const Source> OpenWholeObject(const std::shared_ptr<const HttpServer>& server,
-                                              const std::string& name, const std::string& path,
-                                              std::string url, uint64_t size_bytes);
+ protected:
+  // kInvalidArgument: `path` is not "NAME" or "FOLDER/NAME" with the characters that a table uses.
+  // Paths may come from a damaged table.cft.
+  absl::Status CheckPath(std::string_view path) const;
+  // Precondition: CheckPath(path).ok(), so that no character needs to be encoded.
+  std::string UrlOf(std::string_view path) const;
+  std::string NameOf(std::string_view path) const;
+  const HttpServer& server() const { return *server_; }
+  const std::shared_ptr<const HttpServer>& shared_server() const { return server_; }
 
-// Reads a whole object; its version is its ETag. Errors as of Storage::Read.
-absl::StatusOr<VersionedObject> ReadObject(const HttpServer& server, const std::string& url,
-                                           const std::string& name, uint64_t max_size_bytes);
+ private:
+  absl::Status ReadOnly() const;
+
+  const std::shared_ptr<const HttpServer> server_;
+  const std::string url_;
+  const std::string name_;
+};
 
 }  // namespace cfile::internal

@@ -6,7 +6,6 @@
 namespace cfile::internal {
 
 using encodings::StrCat;
-using Method = HttpRequest::Method;
 
 void AddCondition(const std::optional<std::string>& version, HttpRequest& request) {
   if (version) {
@@ -21,8 +20,7 @@ absl::Status CheckCondition(const HttpServer& bucket, const std::string& key,
   std::atomic<bool>& known = bucket.has_condition(needs_version);
   if (known) return absl::OkStatus();
   CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
-  HttpRequest request{.method = Method::kPut,
-                      .url = bucket.UrlOf(StrCat(key, kProbeInfix, random))};
+  HttpRequest request{.method = "PUT", .url = bucket.UrlOf(StrCat(key, kProbeInfix, random))};
   std::optional<std::string> no_version;
   if (needs_version) no_version = "\"00000000000000000000000000000000\"";
   AddCondition(no_version, request);
@@ -31,7 +29,7 @@ absl::Status CheckCondition(const HttpServer& bucket, const std::string& key,
   // The first request has made an object, so that the second one must be refused.
   if (made && !needs_version) response = bucket.Send(request);
   // If an answer was lost, the object is there although `made` is false.
-  if (made || !needs_version) (void)bucket.Send({.method = Method::kDelete, .url = request.url});
+  if (made || !needs_version) (void)bucket.Send({.method = "DELETE", .url = request.url});
   if (response.ok()) {
     return absl::FailedPreconditionError(StrCat(
         name, ": the server ignores the condition ", needs_version ? "If-Match" : "If-None-Match",

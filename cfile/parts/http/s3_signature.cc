@@ -42,23 +42,6 @@ Sha256 Keyed(std::span<const uint8_t> key, std::string_view text) {
   return hash;
 }
 
-const char* MethodName(HttpRequest::Method method) {
-  switch (method) {
-    case HttpRequest::Method::kGet:
-      return "GET";
-    case HttpRequest::Method::kHead:
-      return "HEAD";
-    case HttpRequest::Method::kPut:
-      return "PUT";
-    case HttpRequest::Method::kPost:
-      return "POST";
-    case HttpRequest::Method::kDelete:
-      return "DELETE";
-  }
-  CFILE_ASSERT(false);
-  return "";
-}
-
 std::string Trimmed(const std::string& text) {
   return std::string(absl::StripAsciiWhitespace(text));
 }
@@ -100,7 +83,7 @@ void SignRequest(const S3Options& options, std::string_view payload_hash,
     signed_names += name;
     canonical_headers += StrCat(name, ":", value, "\n");
   }
-  const std::string canonical = StrCat(MethodName(request.method), "\n", path, "\n", query, "\n",
+  const std::string canonical = StrCat(request.method, "\n", path, "\n", query, "\n",
                                        canonical_headers, "\n", signed_names, "\n", payload_hash);
 
   const std::string scope = StrCat(date, "/", options.region, "/s3/aws4_request");

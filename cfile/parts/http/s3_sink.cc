@@ -1,4 +1,4 @@
-#include "cfile/parts/http/s3_sink.h"
+#include "cfile/parts/http/s3_storage.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +17,6 @@ namespace cfile::internal {
 namespace {
 
 using encodings::StrCat;
-using Method = HttpRequest::Method;
 
 // The metadata of each object have a random id. This HTTP header carries it.
 constexpr char kUploadIdHeader[] = "x-amz-meta-cfile-upload-id";
@@ -39,7 +38,7 @@ class S3Sink final : public Sink {
     if (upload_id_.empty()) return;
     // Parts of an upload that was not completed cost money until they are deleted.
     (void)bucket_->Send(
-        {.method = Method::kDelete, .url = bucket_->UrlOf(key_, {{"uploadId", upload_id_}})});
+        {.method = "DELETE", .url = bucket_->UrlOf(key_, {{"uploadId", upload_id_}})});
   }
 
   const std::string& name() const override { return name_; }
@@ -65,7 +64,7 @@ class S3Sink final : public Sink {
       return Complete();
     }
     CFILE_ASSIGN_OR_RETURN(own_id_, RandomName());
-    const HttpResponse response = SendLast({.method = Method::kPut,
+    const HttpResponse response = SendLast({.method = "PUT",
                                             .url = bucket_->UrlOf(key_),
                                             .headers = {{kUploadIdHeader, own_id_}},
                                             .body = part_});
@@ -84,7 +83,7 @@ class S3Sink final : public Sink {
           StrCat(name_, ": an object has at most ", kMaxParts, " parts: raise part_size_bytes"));
     }
     const HttpResponse response =
-        bucket_->Send({.method = Method::kPut,
+        bucket_->Send({.method = "PUT",
                        .url = bucket_->UrlOf(key_, {{"partNumber", StrCat(etags_.size() + 1)},
                                                     {"uploadId", upload_id_}}),
                        .body = part_});
@@ -99,7 +98,7 @@ class S3Sink final : public Sink {
   absl::Status Begin() {
     CFILE_ASSIGN_OR_RETURN(own_id_, RandomName());
     // If an answer is lost, the repeated request begins a second upload. The first one stays empty.
-    const HttpResponse response = bucket_->Send({.method = Method::kPost,
+    const HttpResponse response = bucket_->Send({.method = "POST",
                                                  .url = bucket_->UrlOf(key_, {{"uploads", ""}}),
                                                  .headers = {{kUploadIdHeader, own_id_}}});
     if (!response.ok()) return HttpError(name_, response);
@@ -124,7 +123,7 @@ class S3Sink final : public Sink {
       std::string bytes;
     } body;
     document.save(body, "", pugi::format_raw);
-    const HttpResponse response = SendLast({.method = Method::kPost,
+    const HttpResponse response = SendLast({.method = "POST",
                                             .url = bucket_->UrlOf(key_, {{"uploadId", upload_id_}}),
                                             .body = encodings::AsBytes(body.bytes)});
     // The server may begin its answer with 200, and then find an error.
@@ -144,7 +143,7 @@ class S3Sink final : public Sink {
     return response.ok() && response.Header(kUploadIdHeader) == own_id_;
   }
   HttpResponse Head() const {
-    return bucket_->Send({.method = Method::kHead, .url = bucket_->UrlOf(key_)});
+    return bucket_->Send({.method = "HEAD", .url = bucket_->UrlOf(key_)});
   }
 
   // Sends the request that makes the object.

@@ -7,12 +7,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
 #include "cfile/core/io/file_system.h"
-#include "cfile/parts/http/http_source.h"
 #include "cfile/parts/http/http_storage.h"
 #include "cfile/parts/http/s3_conditions.h"
-#include "cfile/parts/http/s3_sink.h"
 #include "cfile/parts/http/url.h"
-#include "cfile/whole_files.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 
@@ -20,44 +17,25 @@ namespace cfile::internal {
 namespace {
 
 using encodings::StrCat;
-using Method = HttpRequest::Method;
 
 // A page of a list has at most 1,000 keys of at most 1,024 bytes, percent-encoded.
 constexpr uint64_t kMaxPageBytes = 8 << 20;
 
-class S3Storage final : public Storage, public WholeFiles {
+class S3Storage final : public HttpStorage {
  public:
+  // `prefix`: of the keys; empty, or with a slash at the end.
   S3Storage(std::shared_ptr<const HttpServer> bucket, std::string prefix, std::string name)
-      : bucket_(std::move(bucket)), prefix_(std::move(prefix)), name_(std::move(name)) {
-    if (!prefix_.empty()) prefix_ += '/';
-  }
-
-  const std::string& name() const override { return name_; }
-
-  absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
-    CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
-    return OpenHttpSource(bucket_, UrlOf(path), NameOf(path));
-  }
-  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenMany(
-      std::span<const std::string> paths) const override {
-    return OpenObjects(bucket_, name_, paths,
-                       [this](const std::string& path) { return UrlOf(path); });
-  }
-  std::shared_ptr<const Source> OpenWhole(const std::string& path,
-                                          uint64_t size_bytes) const override {
-    return OpenWholeObject(bucket_, name_, path, UrlOf(path), size_bytes);
-  }
-  bool OpensAtOnce() const override { return true; }
+      : HttpStorage(bucket, bucket->UrlOf(prefix), std::move(name)), prefix_(std::move(prefix)) {}
 
   absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
-    CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
-    return NewS3Sink(bucket_, prefix_ + path, NameOf(path), ExistingFile::kReplaced);
+    CFILE_RETURN_IF_ERROR(CheckPath(path));
+    return NewS3Sink(shared_server(), prefix_ + path, NameOf(path), ExistingFile::kReplaced);
   }
 
   absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
     std::string prefix = prefix_;
     if (!folder.empty()) {
-      CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, folder));
+      CFILE_RETURN_IF_ERROR(CheckPath(folder));
       prefix += StrCat(folder, "/");
     }
     std::vector<StorageEntry> entries;
@@ -69,7 +47,7 @@ class S3Storage final : public Storage, public WholeFiles {
   }
 
   absl::Status Delete(const std::string& path) override {
-    CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
+    CFILE_RETURN_IF_ERROR(CheckPath(path));
     std::vector<StorageEntry> files;
     // Only a name without a folder can be that of a folder.
     if (path.find('/') == std::string::npos) {
@@ -78,8 +56,8 @@ class S3Storage final : public Storage, public WholeFiles {
     files.push_back({.path = path, .size_bytes = 0, .changed = {}, .identity = {}});
     std::vector<HttpRequest> requests;
     for (const StorageEntry& file : files)
-      requests.push_back({.method = Method::kDelete, .url = UrlOf(file.path)});
-    const std::vector<HttpResponse> responses = bucket_->Send(requests);
+      requests.push_back({.method = "DELETE", .url = UrlOf(file.path)});
+    const std::vector<HttpResponse> responses = server().Send(requests);
     for (size_t i = 0; i < files.size(); ++i) {
       if (!responses[i].ok() && responses[i].status != 404)
         return HttpError(NameOf(files[i].path), responses[i]);
@@ -89,30 +67,27 @@ class S3Storage final : public Storage, public WholeFiles {
 
   absl::StatusOr<VersionedObject> Read(const std::string& path,
                                        uint64_t max_size_bytes) const override {
-    CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
-    CFILE_ASSIGN_OR_RETURN(VersionedObject object,
-                           ReadObject(*bucket_, UrlOf(path), NameOf(path), max_size_bytes));
+    CFILE_ASSIGN_OR_RETURN(VersionedObject object, HttpStorage::Read(path, max_size_bytes));
     if (object.version.empty()) return Unexpected(path, "an object without an ETag");
     return object;
   }
 
   absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
                       std::string_view bytes) override {
-    CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
-    CFILE_RETURN_IF_ERROR(CheckCondition(*bucket_, prefix_ + path, NameOf(path),
+    CFILE_RETURN_IF_ERROR(CheckPath(path));
+    CFILE_RETURN_IF_ERROR(CheckCondition(server(), prefix_ + path, NameOf(path),
                                          /*needs_version=*/expected_version.has_value()));
-    HttpRequest request{
-        .method = Method::kPut, .url = UrlOf(path), .body = encodings::AsBytes(bytes)};
+    HttpRequest request{.method = "PUT", .url = UrlOf(path), .body = encodings::AsBytes(bytes)};
     AddCondition(expected_version, request);
     HttpResponse response;
     bool may_be_done = false;  // an attempt failed, but the server may have done what it asked for
     // After a failure, the object may have been replaced. So look before each repetition.
-    for (int attempt = 1; attempt <= bucket_->options().max_attempts; ++attempt) {
+    for (int attempt = 1; attempt <= server().options().max_attempts; ++attempt) {
       if (attempt > 1) {
-        const absl::Status status = bucket_->WaitBefore(attempt);
+        const absl::Status status = server().WaitBefore(attempt);
         if (!status.ok()) return Unknown(path, status);
       }
-      response = bucket_->Send(request, /*repeatable=*/false);
+      response = server().Send(request, /*repeatable=*/false);
       // The server may have got the whole request.
       if (response.interrupted) return Unknown(path, HttpError(NameOf(path), response));
       if (response.ok()) return absl::OkStatus();
@@ -122,7 +97,7 @@ class S3Storage final : public Storage, public WholeFiles {
       if (refused && !may_be_done) return Refused(path, response);
       if (!refused && !conflict && !MayPass(response)) return HttpError(NameOf(path), response);
       may_be_done = may_be_done || !(refused || conflict);
-      const HttpResponse now = bucket_->Send({.method = Method::kHead, .url = UrlOf(path)});
+      const HttpResponse now = server().Send({.method = "HEAD", .url = UrlOf(path)});
       if (!now.ok() && now.status != 404) return Unknown(path, HttpError(NameOf(path), now));
       // This call or another writer has replaced the object.
       if (now.ok() ? now.Header("etag") != expected_version : expected_version.has_value()) {
@@ -134,9 +109,6 @@ class S3Storage final : public Storage, public WholeFiles {
   }
 
  private:
-  std::string UrlOf(const std::string& path) const { return bucket_->UrlOf(prefix_ + path); }
-  std::string NameOf(const std::string& path) const { return StrCat(name_, "/", path); }
-
   absl::Status Refused(const std::string& path, const HttpResponse& response) const {
     return absl::AbortedError(
         StrCat(NameOf(path), ": another writer has replaced it (status ", response.status, ")"));
@@ -163,8 +135,8 @@ class S3Storage final : public Storage, public WholeFiles {
     UrlQuery query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
     if (!token.empty()) query.emplace_back("continuation-token", token);
     const HttpResponse response =
-        bucket_->Send({.url = bucket_->UrlOf("", query), .max_body_bytes = kMaxPageBytes});
-    if (!response.ok()) return HttpError(name_, response);
+        server().Send({.url = server().UrlOf("", query), .max_body_bytes = kMaxPageBytes});
+    if (!response.ok()) return HttpError(name(), response);
     pugi::xml_document document;
     const bool complete = document.load_buffer(response.body.data(), response.body.size());
     const pugi::xml_node result = document.child("ListBucketResult");
@@ -198,7 +170,7 @@ class S3Storage final : public Storage, public WholeFiles {
     const size_t probe = path.rfind(kProbeInfix);
     const bool is_probe =
         probe != path.npos && IsRandomName(path.substr(probe + kProbeInfix.size()));
-    if (is_probe || !CheckStoragePath(name_, path).ok()) return absl::OkStatus();
+    if (is_probe || !CheckPath(path).ok()) return absl::OkStatus();
     entries.push_back({.path = std::move(path),
                        .size_bytes = size_bytes,
                        .changed = absl::ToChronoTime(changed),
@@ -206,15 +178,14 @@ class S3Storage final : public Storage, public WholeFiles {
     return absl::OkStatus();
   }
 
-  const std::shared_ptr<const HttpServer> bucket_;
-  std::string prefix_;  // of the keys: empty, or with a slash at the end
-  const std::string name_;
+  const std::string prefix_;
 };
 
 }  // namespace
 
 std::shared_ptr<Storage> NewS3Storage(std::shared_ptr<const HttpServer> bucket, std::string prefix,
                                       std::string name) {
+  if (!prefix.empty()) prefix += '/';
   return std::make_shared<S3Storage>(std::move(bucket), std::move(prefix), std::move(name));
 }
 

@@ -24,7 +24,7 @@ std::chrono::milliseconds LongestTime(const HttpRequest& request, const HttpOpti
   const uint64_t response = request.out.empty() ? request.max_body_bytes : request.out.size();
   const uint64_t seconds = (request.body.size() + response) / kLeastBytesPerSecond;
   return options.connect_timeout + std::chrono::seconds(seconds) +
-         options.stall_timeout * (request.method == HttpRequest::Method::kPost ? kStallsOfPost : 1);
+         options.stall_timeout * (request.method == "POST" ? kStallsOfPost : 1);
 }
 
 bool IsSuccess(int status) { return status >= 200 && status < 300; }
@@ -202,24 +202,11 @@ void Transfer::Configure(const HttpOptions& options) {
   set(CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
   set(CURLOPT_FOLLOWLOCATION, request.follow_redirects ? 1L : 0L);
   set(CURLOPT_MAXREDIRS, 5L);
-  switch (request.method) {
-    case HttpRequest::Method::kGet:
-      break;
-    case HttpRequest::Method::kHead:
-      set(CURLOPT_NOBODY, 1L);
-      break;
-    case HttpRequest::Method::kPut:
-      set(CURLOPT_UPLOAD, 1L);
-      break;
-    case HttpRequest::Method::kPost:
-      set(CURLOPT_UPLOAD, 1L);
-      set(CURLOPT_CUSTOMREQUEST, "POST");
-      break;
-    case HttpRequest::Method::kDelete:
-      set(CURLOPT_CUSTOMREQUEST, "DELETE");
-      break;
-  }
-  if (request.method == HttpRequest::Method::kPut || request.method == HttpRequest::Method::kPost) {
+  if (request.method == "HEAD") set(CURLOPT_NOBODY, 1L);
+  if (request.method == "POST" || request.method == "DELETE")
+    set(CURLOPT_CUSTOMREQUEST, std::string(request.method).c_str());
+  if (request.method == "PUT" || request.method == "POST") {
+    set(CURLOPT_UPLOAD, 1L);
     set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
     set(CURLOPT_READFUNCTION, &Transfer::GiveBody);
     set(CURLOPT_READDATA, static_cast<void*>(this));

@@ -38,14 +38,14 @@ struct TransferCounts {
   }
 };
 
+// How often a thread that waits calls HttpOptions::interrupted.
+inline constexpr std::chrono::milliseconds kInterruptInterval{200};
+
 // Keeps connections open for later transfers. The thread begins with the first transfer.
 // Thread-safe, except that one transfer is used by one thread at a time.
 //
 // After a fork, the child has no such thread. There, all transfers end with an error, and the
 // object must not be destroyed.
-// How often a thread that waits calls HttpOptions::interrupted.
-inline constexpr std::chrono::milliseconds kInterruptInterval{200};
-
 class TransferThread {
  public:
   // `max_transfers`: the most transfers at the same time, and the most connections.

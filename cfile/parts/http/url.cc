@@ -1,6 +1,8 @@
 #include "cfile/parts/http/url.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 
 #include "absl/strings/ascii.h"
 #include "encodings/core/status.h"
@@ -13,13 +15,6 @@ using encodings::StrCat;
 bool IsBucketCharacter(char c) {
   return absl::ascii_islower(static_cast<unsigned char>(c)) ||
          absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '-' || c == '.';
-}
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 }  // namespace
@@ -123,10 +118,11 @@ bool UrlDecode(std::string_view text, std::string& out) {
       out += text[i];
       continue;
     }
-    if (text.size() - i < 3) return false;
-    const int high = HexDigit(text[i + 1]), low = HexDigit(text[i + 2]);
-    if (high < 0 || low < 0) return false;
-    out += static_cast<char>(high * 16 + low);
+    const char* const digits = text.data() + i + 1;
+    uint8_t byte;
+    if (text.size() - i < 3 || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
+      return false;
+    out += static_cast<char>(byte);
     i += 2;
   }
   return true;

@@ -1,4 +1,4 @@
-#include "cfile/parts/http/whole_source.h"
+#include "cfile/parts/http/http_source.h"
 
 #include <mutex>
 #include <span>

@@ -30,23 +30,7 @@ void AppendLeaves(const ArrowField& field, bool is_dictionary, std::vector<Arrow
     AppendLeaves(field.children[i], is_dictionary, leaves);
 }
 
-bool IsSame(const ArrowField& a, const ArrowField& b);
-
-bool AreSame(const std::vector<ArrowField>& a, const std::vector<ArrowField>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), IsSame);
-}
-
-bool IsSame(const ArrowField& a, const ArrowField& b) {
-  return a.format == b.format && a.name == b.name && a.metadata == b.metadata &&
-         a.flags == b.flags && AreSame(a.children, b.children) &&
-         AreSame(a.dictionary, b.dictionary);
-}
-
 }  // namespace
-
-bool HasSameFields(const ArrowField& a, const ArrowField& b) {
-  return AreSame(a.children, b.children);
-}
 
 std::vector<ArrowLeaf> ArrowLeavesOf(std::string_view text, size_t num_leaves) {
   const std::optional<ArrowField> schema = ParseArrowSchema(text);

@@ -11,12 +11,9 @@
 
 #include "cfile/core/format/metadata_keys.h"
 #include "cfile/parts/arrow/c_data.h"
-#include "cfile/parts/arrow/schema/schema_text.h"
+#include "cfile/parts/arrow/schema/ipc_fields.h"
 
 namespace cfile::internal {
-
-// True if two schemas have the same fields. Their own metadata may differ.
-bool HasSameFields(const ArrowField& a, const ArrowField& b);
 
 // What the schema of Arrow says about a leaf of the Parquet schema.
 struct ArrowLeaf {

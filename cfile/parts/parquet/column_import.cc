@@ -38,29 +38,19 @@ struct PageValues {
 
 PageValues ValuesOf(const SchemaElement& leaf, const ColumnImportPlan& plan) {
   if (plan.leaf.same_pages) return {plan.column.type.physical(), plan.column.type.type_length};
-  const bool is_unsigned = plan.file_type.data_type == DataType::kUint8 ||
-                           plan.file_type.data_type == DataType::kUint16 ||
-                           plan.file_type.data_type == DataType::kUint32;
-  switch (*leaf.type) {
-    case Type::kBoolean:
-      return {PhysicalType::kBool, 0};
-    case Type::kInt32:
-      return {is_unsigned ? PhysicalType::kUint32 : PhysicalType::kInt32, 0};
-    case Type::kInt64:
-      return {plan.file_type.data_type == DataType::kUint64 ? PhysicalType::kUint64
-                                                            : PhysicalType::kInt64,
-              0};
-    case Type::kInt96:
-      return {PhysicalType::kInt96, 0};
-    case Type::kFloat:
-      return {PhysicalType::kFloat, 0};
-    case Type::kDouble:
-      return {PhysicalType::kDouble, 0};
-    case Type::kFixedLenByteArray:
-      return {PhysicalType::kFixedBytes, static_cast<uint32_t>(*leaf.type_length)};
-    default:
-      return {PhysicalType::kBytes, 0};
+  const DataType unsigned_type = plan.file_type.data_type;
+  if (unsigned_type == DataType::kUint64) return {PhysicalType::kUint64, 0};
+  if (unsigned_type == DataType::kUint8 || unsigned_type == DataType::kUint16 ||
+      unsigned_type == DataType::kUint32) {
+    return {PhysicalType::kUint32, 0};
   }
+  if (*leaf.type == Type::kFixedLenByteArray)
+    return {PhysicalType::kFixedBytes, static_cast<uint32_t>(*leaf.type_length)};
+  // In the order of the types' numbers.
+  constexpr PhysicalType kTypes[] = {
+      PhysicalType::kBool,  PhysicalType::kInt32,  PhysicalType::kInt64, PhysicalType::kInt96,
+      PhysicalType::kFloat, PhysicalType::kDouble, PhysicalType::kBytes};
+  return {kTypes[*leaf.type], 0};
 }
 
 class PagesImport final : public ColumnImport {

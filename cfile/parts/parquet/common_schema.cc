@@ -30,6 +30,15 @@ std::string NameOf(Repetition repetition) {
 
 }  // namespace
 
+template <typename Change>
+absl::Status CommonSchema::ChangeLeaf(size_t column, Change change) {
+  if (!schema_.tree) return absl::OkStatus();
+  std::vector<RecordNode> nodes(schema_.tree->nodes().begin(), schema_.tree->nodes().end());
+  change(nodes[schema_.tree->leaves()[column]]);
+  CFILE_ASSIGN_OR_RETURN(schema_.tree, RecordSchema::Create(std::move(nodes), limits_));
+  return absl::OkStatus();
+}
+
 absl::Status CommonSchema::Add(const ParquetFileImport& file, const std::string& path) {
   const Schema& schema = file.schema();
   if (first_path_.empty()) {
@@ -68,7 +77,10 @@ absl::Status CommonSchema::Add(const ParquetFileImport& file, const std::string&
     // In a group, the levels of all values would change.
     const bool repeats = leaf == Repetition::kRepeated || first_leaf == Repetition::kRepeated;
     if (repeats || !here.empty()) return differs(column.name, NameOf(leaf), NameOf(first_leaf));
-    if (leaf == Repetition::kOptional) CFILE_RETURN_IF_ERROR(MakeNullable(*found));
+    if (leaf != Repetition::kOptional) continue;
+    schema_.columns[*found].nullable = true;
+    CFILE_RETURN_IF_ERROR(
+        ChangeLeaf(*found, [](RecordNode& node) { node.repetition = Repetition::kOptional; }));
   }
   for (ColumnSchema& column : schema_.columns) {
     if (schema.Find(column.name)) continue;
@@ -127,21 +139,6 @@ absl::Status CommonSchema::Widen(const ParquetFileImport& file, const std::strin
   found = {.path = path};
   schema_.columns[known].type = *common;
   return ChangeLeaf(known, [&](RecordNode& leaf) { leaf.type = *common; });
-}
-
-// Lets a column of schema_ that is in no group have nulls.
-absl::Status CommonSchema::MakeNullable(size_t column) {
-  schema_.columns[column].nullable = true;
-  return ChangeLeaf(column, [](RecordNode& leaf) { leaf.repetition = Repetition::kOptional; });
-}
-
-template <typename Change>
-absl::Status CommonSchema::ChangeLeaf(size_t column, Change change) {
-  if (!schema_.tree) return absl::OkStatus();
-  std::vector<RecordNode> nodes(schema_.tree->nodes().begin(), schema_.tree->nodes().end());
-  change(nodes[schema_.tree->leaves()[column]]);
-  CFILE_ASSIGN_OR_RETURN(schema_.tree, RecordSchema::Create(std::move(nodes), limits_));
-  return absl::OkStatus();
 }
 
 // True if the tree of `schema` is that of schema_, apart from columns that may have nulls there.

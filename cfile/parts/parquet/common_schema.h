@@ -37,7 +37,6 @@ class CommonSchema {
 
   absl::Status Widen(const ParquetFileImport& file, const std::string& path, size_t column,
                      size_t known);
-  absl::Status MakeNullable(size_t column);
   template <typename Change>
   absl::Status ChangeLeaf(size_t column, Change change);
   bool HasSameGroups(const Schema& schema) const;

@@ -1,7 +1,8 @@
-#include "cfile/parts/parquet/export.h"
+#include "cfile/parquet.h"
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
@@ -26,6 +27,15 @@
 namespace cfile {
 namespace internal {
 namespace {
+
+// What is exported: a table, or a file as a table with one part and one column.
+struct ParquetRows {
+  Schema schema;
+  uint64_t num_rows = 0;
+  size_t num_parts = 0;
+  std::function<absl::StatusOr<Reader>(size_t part, size_t column)> open;
+  std::function<absl::StatusOr<MetadataPairs>()> metadata;
+};
 
 class Exporter {
  public:
@@ -323,8 +333,6 @@ absl::Status Exporter::WriteEnd() {
   return Append(parquet::WriteFileMetadata(metadata));
 }
 
-}  // namespace
-
 absl::StatusOr<ParquetReport> ExportToParquet(const ParquetRows& rows, std::unique_ptr<Sink> sink,
                                               const ParquetExportOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const ParquetReport report, Exporter(rows, *sink, options).Export());
@@ -332,6 +340,7 @@ absl::StatusOr<ParquetReport> ExportToParquet(const ParquetRows& rows, std::uniq
   return report;
 }
 
+}  // namespace
 }  // namespace internal
 
 absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table, std::unique_ptr<Sink> sink,

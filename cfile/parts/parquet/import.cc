@@ -115,7 +115,6 @@ class Import {
       if (options_.part_per_row_group && &file != &files_.files[0])
         CFILE_RETURN_IF_ERROR(TableWriterAccess::NextPart(writer));
       CFILE_RETURN_IF_ERROR(Write(import, writer));
-      CFILE_RETURN_IF_ERROR(WritePartitions(file, import.num_rows(), writer));
       CFILE_RETURN_IF_ERROR(WriteMissing(file, import, writer));
     }
     return Finish(writer);
@@ -281,32 +280,21 @@ class Import {
     return absl::CancelledError(StrCat(name, ": the import was cancelled"));
   }
 
-  absl::Status WritePartitions(const PartitionedFile& file, uint64_t num_rows,
-                               TableWriter& writer) const {
-    if (num_rows == 0) return absl::OkStatus();
-    for (size_t i = 0; i < files_.columns.size(); ++i) {
-      if (!Takes(files_.columns[i].name)) continue;
-      const std::optional<size_t> column = writer.schema().Find(files_.columns[i].name);
-      CFILE_RETURN_IF_ERROR(
-          VisitType(writer.schema().columns[*column].type, [&]<typename T>(std::type_identity<T>) {
-            return AppendPartition<T>(file, file.values[i], *column, num_rows, writer);
-          }));
-    }
-    return absl::OkStatus();
-  }
-
-  // Appends nulls to the columns that only other files of the directory have.
+  // Appends to the columns that the file lacks: the values of its folders, and nulls to columns that
+  // only other files have.
   absl::Status WriteMissing(const PartitionedFile& file, const ParquetFileImport& import,
                             TableWriter& writer) const {
+    if (import.num_rows() == 0) return absl::OkStatus();
     for (const ColumnSchema& column : columns_.schema().columns) {
-      const auto is_partition = [&](const ColumnSchema& each) { return each.name == column.name; };
-      if (import.schema().Find(column.name) ||
-          std::any_of(files_.columns.begin(), files_.columns.end(), is_partition))
-        continue;
+      if (import.schema().Find(column.name)) continue;
+      std::optional<std::string> text;
+      for (size_t i = 0; i < files_.columns.size(); ++i) {
+        if (files_.columns[i].name == column.name) text = file.values[i];
+      }
       const size_t number = *writer.schema().Find(column.name);
       CFILE_RETURN_IF_ERROR(
           VisitType(writer.schema().columns[number].type, [&]<typename T>(std::type_identity<T>) {
-            return AppendPartition<T>(file, std::nullopt, number, import.num_rows(), writer);
+            return AppendPartition<T>(file, text, number, import.num_rows(), writer);
           }));
     }
     return absl::OkStatus();

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "cfile/core/format/metadata_keys.h"
 #include "cfile/options.h"
 #include "cfile/parts/parquet/arrow_description.h"
@@ -44,6 +45,17 @@ void RemoveOrderOfRows(MetadataPairs& pairs);
 
 // See arrow_description.h. Returns none if there is no schema of Arrow.
 std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leaves);
+
+// Returns the Arrow fields of the columns of a Parquet file. The file is the export of a table with
+// `schema`. Libraries of Arrow find the same fields in a file without ARROW:schema, except that
+// timestamps have the time zones of their columns here.
+// kUnimplemented: a column has no Arrow type.
+absl::StatusOr<ArrowField> FieldsOf(const Schema& schema, const ParquetOfSchema& parquet);
+
+// True if `field` describes a column correctly. `own`: the field that FieldsOf returns for the
+// column. `field` may say more than `own`: for example, that strings are a dictionary, or that
+// integers are a duration.
+bool Describes(const ArrowField& field, const ArrowField& own);
 
 // Makes the descriptions of columns true for the columns `parquet` of a table with `schema`, which
 // have `num_rows` rows. The table may have lost or got columns and rows after the pairs were

@@ -1,7 +1,10 @@
 #include "cfile/parts/parquet/parquet_type.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
+#include "cfile/parts/arrow/arrow_type.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -14,6 +17,54 @@ using parquet::ConvertedType;
 using parquet::LogicalType;
 using parquet::SchemaElement;
 using parquet::Type;
+
+// The integers in the order of their converted types, which begin with UINT_8.
+constexpr DataType kIntegers[] = {DataType::kUint8,  DataType::kUint16, DataType::kUint32,
+                                  DataType::kUint64, DataType::kInt8,   DataType::kInt16,
+                                  DataType::kInt32,  DataType::kInt64};
+
+// `i`: a position in kIntegers.
+parquet::IntType IntegerAt(int64_t i) {
+  return {.bit_width = static_cast<int8_t>(8 << i % 4), .is_signed = i >= 4};
+}
+
+// Returns the type of Parquet that stores the values of `type`.
+int32_t StoredType(const ColumnType& type) {
+  switch (type.physical()) {
+    case PhysicalType::kBool:
+      return Type::kBoolean;
+    case PhysicalType::kInt8:
+    case PhysicalType::kUint8:
+    case PhysicalType::kInt16:
+    case PhysicalType::kUint16:
+    case PhysicalType::kInt32:
+    case PhysicalType::kUint32:
+      return Type::kInt32;
+    case PhysicalType::kInt64:
+    case PhysicalType::kUint64:
+      return Type::kInt64;
+    case PhysicalType::kInt96:
+      return Type::kInt96;
+    case PhysicalType::kFloat:
+      return Type::kFloat;
+    case PhysicalType::kDouble:
+      return Type::kDouble;
+    case PhysicalType::kBytes:
+      return Type::kByteArray;
+    case PhysicalType::kInt128:
+    case PhysicalType::kFixedBytes:
+      return Type::kFixedLenByteArray;
+  }
+  CFILE_ASSERT(false && "the type is not valid");
+  return kNoType;
+}
+
+// Returns the length of FIXED_LEN_BYTE_ARRAY for `type`; nullopt if Parquet stores another type.
+std::optional<int32_t> StoredLength(const ColumnType& type) {
+  if (StoredType(type) != Type::kFixedLenByteArray) return std::nullopt;
+  return type.physical() == PhysicalType::kInt128 ? int{sizeof(int128_t)}
+                                                  : static_cast<int32_t>(type.type_length);
+}
 
 std::string TypeName(const SchemaElement& leaf) {
   constexpr std::string_view kNames[] = {"BOOLEAN", "INT32",  "INT64",      "INT96",
@@ -52,45 +103,23 @@ absl::StatusOr<ColumnType> DecimalFromParquet(const SchemaElement& leaf,
 
 absl::StatusOr<ColumnType> IntegerFromParquet(const SchemaElement& leaf,
                                               const parquet::IntType& integer) {
-  const bool is_signed = integer.is_signed;
-  const bool is_long = *leaf.type == Type::kInt64;
-  switch (is_long || *leaf.type == Type::kInt32 ? int{integer.bit_width} : 0) {
-    case 8:
-      if (!is_long) return is_signed ? ColumnType::Int8() : ColumnType::Uint8();
-      break;
-    case 16:
-      if (!is_long) return is_signed ? ColumnType::Int16() : ColumnType::Uint16();
-      break;
-    case 32:
-      if (!is_long) return is_signed ? ColumnType::Int32() : ColumnType::Uint32();
-      break;
-    case 64:
-      if (is_long) return is_signed ? ColumnType::Int64() : ColumnType::Uint64();
-      break;
+  for (const DataType& type : kIntegers) {
+    const ColumnType column{.data_type = type};
+    if (IntegerAt(&type - kIntegers) == integer && StoredType(column) == *leaf.type) return column;
   }
-  return DataLoss("INTEGER(", int{integer.bit_width}, is_signed ? ",true" : ",false",
+  return DataLoss("INTEGER(", int{integer.bit_width}, integer.is_signed ? ",true" : ",false",
                   ") cannot be stored as ", TypeName(leaf));
 }
 
 absl::StatusOr<ColumnType> PhysicalFromParquet(const SchemaElement& leaf) {
-  switch (*leaf.type) {
-    case Type::kBoolean:
-      return ColumnType::Bool();
-    case Type::kInt32:
-      return ColumnType::Int32();
-    case Type::kInt64:
-      return ColumnType::Int64();
-    case Type::kInt96:
-      return ColumnType::Timestamp(TimeUnit::kNanos, "");
-    case Type::kFloat:
-      return ColumnType::Float();
-    case Type::kDouble:
-      return ColumnType::Double();
-    case Type::kByteArray:
-      return ColumnType::Binary();
-    case Type::kFixedLenByteArray:
-      return ColumnType::FixedBytes(static_cast<uint32_t>(*leaf.type_length));
-  }
+  if (*leaf.type == Type::kFixedLenByteArray)
+    return ColumnType::FixedBytes(static_cast<uint32_t>(*leaf.type_length));
+  // In the order of the types' numbers. INT96 is a time.
+  const ColumnType types[] = {ColumnType::Bool(),  ColumnType::Int32(),
+                              ColumnType::Int64(), ColumnType::Timestamp(TimeUnit::kNanos, ""),
+                              ColumnType::Float(), ColumnType::Double(),
+                              ColumnType::Binary()};
+  if (*leaf.type >= 0 && *leaf.type < std::ssize(types)) return types[*leaf.type];
   return absl::UnimplementedError(StrCat(TypeName(leaf), " is unknown"));
 }
 
@@ -106,13 +135,15 @@ std::optional<TimeUnit> UnitFromParquet(const parquet::TimeUnit& unit) {
 LogicalType AnnotationOf(const SchemaElement& leaf) {
   if (leaf.logical_type && !leaf.logical_type->unknown_field) return *leaf.logical_type;
   LogicalType result;
-  const auto integer = [&](int8_t bits, bool is_signed) { result.integer = {bits, is_signed}; };
   const auto unit = [](bool micros) {
     parquet::TimeType time{.is_adjusted_to_utc = true};
     (micros ? time.unit.micros : time.unit.millis).emplace();
     return time;
   };
-  switch (leaf.converted_type.value_or(kNoType)) {
+  const int32_t converted = leaf.converted_type.value_or(kNoType);
+  if (converted >= ConvertedType::kUint8 && converted <= ConvertedType::kInt64)
+    result.integer = IntegerAt(converted - ConvertedType::kUint8);
+  switch (converted) {
     case ConvertedType::kUtf8:
       result.string.emplace();
       break;
@@ -129,40 +160,12 @@ LogicalType AnnotationOf(const SchemaElement& leaf) {
       result.date.emplace();
       break;
     case ConvertedType::kTimeMillis:
-      result.time = unit(false);
-      break;
     case ConvertedType::kTimeMicros:
-      result.time = unit(true);
+      result.time = unit(converted == ConvertedType::kTimeMicros);
       break;
     case ConvertedType::kTimestampMillis:
-      result.timestamp = unit(false);
-      break;
     case ConvertedType::kTimestampMicros:
-      result.timestamp = unit(true);
-      break;
-    case ConvertedType::kUint8:
-      integer(8, false);
-      break;
-    case ConvertedType::kUint16:
-      integer(16, false);
-      break;
-    case ConvertedType::kUint32:
-      integer(32, false);
-      break;
-    case ConvertedType::kUint64:
-      integer(64, false);
-      break;
-    case ConvertedType::kInt8:
-      integer(8, true);
-      break;
-    case ConvertedType::kInt16:
-      integer(16, true);
-      break;
-    case ConvertedType::kInt32:
-      integer(32, true);
-      break;
-    case ConvertedType::kInt64:
-      integer(64, true);
+      result.timestamp = unit(converted == ConvertedType::kTimestampMicros);
       break;
     case ConvertedType::kDecimal:
       result.decimal = {.scale = leaf.scale.value_or(0), .precision = leaf.precision.value_or(0)};
@@ -209,26 +212,12 @@ absl::StatusOr<ColumnType> TypeFromParquet(const SchemaElement& leaf) {
 }
 
 void TypeToParquet(const ColumnType& type, SchemaElement& leaf) {
-  leaf.type_length.reset();
+  leaf.type = StoredType(type);
+  leaf.type_length = StoredLength(type);
   leaf.converted_type.reset();
   leaf.scale.reset();
   leaf.precision.reset();
   leaf.logical_type.reset();
-  const auto fixed = [&](uint32_t length) {
-    leaf.type = Type::kFixedLenByteArray;
-    leaf.type_length = static_cast<int32_t>(length);
-  };
-  const auto integer = [&](int32_t stored, int8_t bits, bool is_signed, int32_t converted) {
-    leaf.type = stored;
-    leaf.converted_type = converted;
-    leaf.logical_type.emplace().integer = {.bit_width = bits, .is_signed = is_signed};
-  };
-  const auto decimal = [&](int32_t most_digits) {
-    leaf.precision = type.decimal_precision > 0 ? type.decimal_precision : most_digits;
-    leaf.scale = type.decimal_scale;
-    leaf.converted_type = ConvertedType::kDecimal;
-    leaf.logical_type.emplace().decimal = {.scale = *leaf.scale, .precision = *leaf.precision};
-  };
   // The converted types of times are only for UTC.
   const auto time_of = [](TimeUnit unit, bool utc) {
     parquet::TimeType time{.is_adjusted_to_utc = utc};
@@ -240,7 +229,6 @@ void TypeToParquet(const ColumnType& type, SchemaElement& leaf) {
     return time;
   };
   const auto timestamp = [&](TimeUnit unit, bool utc) {
-    leaf.type = Type::kInt64;
     leaf.logical_type.emplace().timestamp = time_of(unit, utc);
     if (utc && unit != TimeUnit::kNanos) {
       leaf.converted_type = unit == TimeUnit::kMicros ? ConvertedType::kTimestampMicros
@@ -250,74 +238,47 @@ void TypeToParquet(const ColumnType& type, SchemaElement& leaf) {
   if (type.logical == cfile::LogicalType::kTimestamp)
     return timestamp(type.time_unit, !type.time_zone.empty());
   if (type.logical == cfile::LogicalType::kTime) {
-    leaf.type = type.data_type == DataType::kInt32 ? Type::kInt32 : Type::kInt64;
     leaf.logical_type.emplace().time = time_of(type.time_unit, /*utc=*/false);
     return;
   }
   switch (type.data_type) {
     case DataType::kUint8:
-      return integer(Type::kInt32, 8, false, ConvertedType::kUint8);
     case DataType::kInt8:
-      return integer(Type::kInt32, 8, true, ConvertedType::kInt8);
     case DataType::kUint16:
-      return integer(Type::kInt32, 16, false, ConvertedType::kUint16);
     case DataType::kInt16:
-      return integer(Type::kInt32, 16, true, ConvertedType::kInt16);
     case DataType::kUint32:
-      return integer(Type::kInt32, 32, false, ConvertedType::kUint32);
-    case DataType::kUint64:
-      return integer(Type::kInt64, 64, false, ConvertedType::kUint64);
-    case DataType::kInt32:
-      leaf.type = Type::kInt32;
+    case DataType::kUint64: {
+      const auto i = std::find(std::begin(kIntegers), std::end(kIntegers), type.data_type);
+      leaf.converted_type = static_cast<int32_t>(ConvertedType::kUint8 + (i - kIntegers));
+      leaf.logical_type.emplace().integer = IntegerAt(i - kIntegers);
       return;
-    case DataType::kInt64:
-      leaf.type = Type::kInt64;
-      return;
-    case DataType::kInt96:
-      leaf.type = Type::kInt96;
-      return;
-    case DataType::kFloat:
-      leaf.type = Type::kFloat;
-      return;
-    case DataType::kDouble:
-      leaf.type = Type::kDouble;
-      return;
-    case DataType::kBinary:
-      leaf.type = Type::kByteArray;
-      return;
+    }
     case DataType::kUnixtimeMicros:
       return timestamp(TimeUnit::kMicros, /*utc=*/true);
-    case DataType::kBool:
-    case DataType::kIsDeleted:
-      leaf.type = Type::kBoolean;
-      return;
     case DataType::kString:
     case DataType::kVarchar:
-      leaf.type = Type::kByteArray;
       leaf.converted_type = ConvertedType::kUtf8;
       leaf.logical_type.emplace().string.emplace();
       return;
     case DataType::kDate:
-      leaf.type = Type::kInt32;
       leaf.converted_type = ConvertedType::kDate;
       leaf.logical_type.emplace().date.emplace();
       return;
     case DataType::kDecimal32:
-      leaf.type = Type::kInt32;
-      return decimal(9);
     case DataType::kDecimal64:
-      leaf.type = Type::kInt64;
-      return decimal(18);
     case DataType::kDecimal128:
     case DataType::kInt128:
-      fixed(sizeof(int128_t));
-      return decimal(38);
+      leaf.precision = DecimalDigits(type);
+      leaf.scale = type.decimal_scale;
+      leaf.converted_type = ConvertedType::kDecimal;
+      leaf.logical_type.emplace().decimal = {.scale = *leaf.scale, .precision = *leaf.precision};
+      return;
     case DataType::kFixedLenByteArray:
-      fixed(type.type_length);
       if (type.logical == cfile::LogicalType::kUuid) leaf.logical_type.emplace().uuid.emplace();
       return;
+    default:  // the physical type says all
+      return;
   }
-  CFILE_ASSERT(false && "the type is not valid");
 }
 
 ColumnType WithTimeZone(const ColumnType& type, const std::string& time_zone) {
@@ -336,35 +297,9 @@ int64_t ParquetUnitsPerValue(const ColumnType& type) {
 }
 
 bool HasSamePages(const SchemaElement& leaf, const ColumnType& type) {
-  if (ParquetUnitsPerValue(type) != 1) return false;
-  switch (type.physical()) {
-    case PhysicalType::kBool:
-      return leaf.type == Type::kBoolean;
-    case PhysicalType::kInt8:
-    case PhysicalType::kUint8:
-    case PhysicalType::kInt16:
-    case PhysicalType::kUint16:
-    case PhysicalType::kInt32:
-    case PhysicalType::kUint32:
-      return leaf.type == Type::kInt32;
-    case PhysicalType::kInt64:
-    case PhysicalType::kUint64:
-      return leaf.type == Type::kInt64;
-    case PhysicalType::kInt128:
-      return leaf.type == Type::kFixedLenByteArray && leaf.type_length == int{sizeof(int128_t)};
-    case PhysicalType::kInt96:
-      return leaf.type == Type::kInt96;
-    case PhysicalType::kFloat:
-      return leaf.type == Type::kFloat;
-    case PhysicalType::kDouble:
-      return leaf.type == Type::kDouble;
-    case PhysicalType::kBytes:
-      return leaf.type == Type::kByteArray;
-    case PhysicalType::kFixedBytes:
-      return leaf.type == Type::kFixedLenByteArray &&
-             static_cast<uint32_t>(leaf.type_length.value_or(0)) == type.type_length;
-  }
-  return false;
+  const std::optional<int32_t> length = StoredLength(type);
+  return ParquetUnitsPerValue(type) == 1 && leaf.type == StoredType(type) &&
+         (!length || leaf.type_length.value_or(0) == *length);
 }
 
 }  // namespace cfile::internal

@@ -1,6 +1,7 @@
 #include "cfile/parts/parquet/partitioned_files.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -34,16 +35,11 @@ std::optional<std::string> Decode(std::string_view text) {
       decoded.push_back(text[i]);
       continue;
     }
-    const auto digit = [&](size_t at) -> int {
-      if (at >= text.size()) return -1;
-      const char c = text[at];
-      if (c >= '0' && c <= '9') return c - '0';
-      const char lower = static_cast<char>(c | 0x20);
-      return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-    };
-    const int high = digit(i + 1), low = digit(i + 2);
-    if (high < 0 || low < 0) return std::nullopt;
-    decoded.push_back(static_cast<char>(high << 4 | low));
+    const char* const digits = text.data() + i + 1;
+    uint8_t byte;
+    if (text.size() - i < 3 || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
+      return std::nullopt;
+    decoded.push_back(static_cast<char>(byte));
     i += 2;
   }
   return decoded;

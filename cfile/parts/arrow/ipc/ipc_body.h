@@ -41,4 +41,9 @@ absl::StatusOr<std::vector<IpcArray>> ReadIpcArrays(const IpcMessage& message,
                                                     std::span<const IpcField> columns,
                                                     const ArrowIpcOptions& options);
 
+// Returns the values of `arrays`, one array after the other. All are arrays of `field`.
+// kDataLoss: offsets or run ends are wrong. kOutOfRange: strings or lists with 32-bit offsets have
+// 2^31 bytes or elements together, or the last run end does not fit its type.
+absl::StatusOr<IpcArray> ConcatenateIpc(const IpcField& field, const std::vector<IpcArray>& arrays);
+
 }  // namespace cfile::internal

@@ -1,4 +1,4 @@
-#include "cfile/parts/arrow/ipc/ipc_concatenate.h"
+#include "cfile/parts/arrow/ipc/ipc_body.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "cfile/parts/arrow/ipc/ipc_concatenate.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {

@@ -1,8 +1,11 @@
-// Reads the fields of a schema of Arrow IPC.
+// Reads and writes the schemas of Arrow IPC.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,5 +25,15 @@ absl::StatusOr<ArrowField> ReadIpcFields(FlatBuffer& metadata, const FlatTable& 
 // Reads the schema in an encapsulated IPC message.
 absl::StatusOr<ArrowField> ReadIpcSchemaMessage(std::span<const uint8_t> message,
                                                 const ArrowIpcOptions& options);
+
+// Returns an encapsulated IPC message with the schema whose fields are the children of `root`.
+// ReadIpcSchemaMessage returns the same fields and metadata. Returns "" for types
+// that Parquet cannot hold: unions, intervals, and dictionaries of dictionaries.
+std::string WriteIpcSchemaMessage(const ArrowField& root);
+
+// The text of the metadata key ARROW:schema: the message in Base64. Reading returns nullopt if the
+// text is no such message; writing returns "" as above.
+std::optional<ArrowField> ParseArrowSchema(std::string_view text);
+std::string WriteArrowSchema(const ArrowField& root);
 
 }  // namespace cfile::internal

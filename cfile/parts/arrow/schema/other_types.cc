@@ -2,7 +2,6 @@
 #include "cfile/arrow_import.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -12,7 +11,7 @@
 #include "cfile/parts/arrow/field_tree.h"
 #include "cfile/parts/arrow/import_type.h"
 #include "cfile/parts/arrow/schema/changed_array.h"
-#include "cfile/parts/arrow/schema/schema_text.h"
+#include "cfile/parts/arrow/schema/ipc_fields.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -164,71 +163,29 @@ absl::Status CheckSame(const ArrowField& of_rows, const ArrowField* described,
   return absl::OkStatus();
 }
 
-// A stream around another one. The functions of the stream are as MakeStream says.
-class OtherTypes {
+// The batches of another stream, with the arrays that change.
+class ChangedBatches final : public ArrowBatches {
  public:
-  OtherTypes(Held<ArrowArrayStream> inner, ArrowField type, FieldChange change)
-      : inner_(std::move(inner)), type_(std::move(type)), change_(std::move(change)) {}
+  ChangedBatches(ArrowArrayStream* inner, ArrowField type, FieldChange change)
+      : inner_(inner), type_(std::move(type)), change_(std::move(change)) {}
 
-  static void MakeStream(std::unique_ptr<OtherTypes> types, ArrowArrayStream* out) {
-    *out = {.get_schema =
-                [](ArrowArrayStream* stream, ArrowSchema* schema) {
-                  return Of(stream).Call([&] {
-                    MakeSchema(Of(stream).type_).MoveTo(schema);
-                    return 0;
-                  });
-                },
-            .get_next =
-                [](ArrowArrayStream* stream, ArrowArray* array) {
-                  return Of(stream).Call([&] { return Of(stream).Next(array); });
-                },
-            .get_last_error =
-                [](ArrowArrayStream* stream) {
-                  OtherTypes& own = Of(stream);
-                  return own.error_.empty() ? own.inner_.get()->get_last_error(own.inner_.get())
-                                            : own.error_.c_str();
-                },
-            .release =
-                [](ArrowArrayStream* stream) {
-                  delete &Of(stream);
-                  stream->release = nullptr;
-                },
-            .private_data = types.release()};
+  HeldSchema Schema() const override { return MakeSchema(type_); }
+
+  absl::StatusOr<HeldArray> Next() override {
+    HeldArray batch;
+    ArrowArrayStream* const inner = inner_.get();
+    if (const int error = inner->get_next(inner, batch.get()); error != 0) {
+      const char* const text = inner->get_last_error(inner);
+      return absl::Status(absl::ErrnoToStatusCode(error), text == nullptr ? "" : text);
+    }
+    if (!batch.empty()) CFILE_RETURN_IF_ERROR(ChangeArray(change_, type_, "", batch.get()));
+    return batch;
   }
 
  private:
-  static OtherTypes& Of(ArrowArrayStream* stream) {
-    return *static_cast<OtherTypes*>(stream->private_data);
-  }
-
-  template <typename Function>
-  int Call(const Function& function) noexcept {
-    try {
-      return function();
-    } catch (const std::exception&) {  // also std::length_error
-      error_ = "no memory";
-      return ENOMEM;
-    }
-  }
-
-  int Next(ArrowArray* array) {
-    HeldArray batch;
-    if (const int error = inner_.get()->get_next(inner_.get(), batch.get()); error != 0)
-      return error;
-    if (!batch.empty()) {
-      if (const absl::Status status = ChangeArray(change_, type_, "", batch.get()); !status.ok()) {
-        error_ = std::string(status.message());
-        return EINVAL;
-      }
-    }
-    batch.MoveTo(array);
-    return 0;
-  }
-
   Held<ArrowArrayStream> inner_;
   const ArrowField type_;
   const FieldChange change_;
-  std::string error_;  // of this stream; the inner one keeps its own
 };
 
 absl::StatusOr<ArrowField> TypeOf(ArrowArrayStream* stream) {
@@ -241,9 +198,7 @@ absl::StatusOr<ArrowField> TypeOf(ArrowArrayStream* stream) {
 }
 
 void Replace(ArrowField type, FieldChange change, ArrowArrayStream* stream) {
-  Held<ArrowArrayStream> inner(stream);
-  OtherTypes::MakeStream(
-      std::make_unique<OtherTypes>(std::move(inner), std::move(type), std::move(change)), stream);
+  MakeStream(std::make_unique<ChangedBatches>(stream, std::move(type), std::move(change)), stream);
 }
 
 // Adds what changes in a child. `children`: how many there are.

@@ -31,193 +31,75 @@ struct Field {
 template <typename Message>
 inline constexpr auto kFields = std::tuple();
 
-template <>
-inline constexpr auto kFields<TimeUnit> = std::tuple(Field(1, "MILLIS", &TimeUnit::millis),
-                                                     Field(2, "MICROS", &TimeUnit::micros),
-                                                     Field(3, "NANOS", &TimeUnit::nanos));
-template <>
-inline constexpr auto kFields<DecimalType> = std::tuple(Field(1, "scale", &DecimalType::scale),
-                                                        Field(2, "precision",
-                                                              &DecimalType::precision));
-template <>
-inline constexpr auto kFields<TimeType> = std::tuple(Field(1, "isAdjustedToUTC",
-                                                           &TimeType::is_adjusted_to_utc),
-                                                     Field(2, "unit", &TimeType::unit));
-template <>
-inline constexpr auto kFields<IntType> = std::tuple(Field(1, "bitWidth", &IntType::bit_width),
-                                                    Field(2, "isSigned", &IntType::is_signed));
-template <>
-inline constexpr auto kFields<VariantType> = std::tuple(Field(1, "specification_version",
-                                                              &VariantType::specification_version));
-template <>
-inline constexpr auto kFields<GeometryType> = std::tuple(Field(1, "crs", &GeometryType::crs));
-template <>
-inline constexpr auto kFields<GeographyType> = std::tuple(Field(1, "crs", &GeographyType::crs),
-                                                          Field(2, "algorithm",
-                                                                &GeographyType::algorithm));
-template <>
-inline constexpr auto kFields<LogicalType> = std::tuple(
-    Field(1, "STRING", &LogicalType::string), Field(2, "MAP", &LogicalType::map),
-    Field(3, "LIST", &LogicalType::list), Field(4, "ENUM", &LogicalType::enumeration),
-    Field(5, "DECIMAL", &LogicalType::decimal), Field(6, "DATE", &LogicalType::date),
-    Field(7, "TIME", &LogicalType::time), Field(8, "TIMESTAMP", &LogicalType::timestamp),
-    Field(10, "INTEGER", &LogicalType::integer), Field(11, "UNKNOWN", &LogicalType::unknown),
-    Field(12, "JSON", &LogicalType::json), Field(13, "BSON", &LogicalType::bson),
-    Field(14, "UUID", &LogicalType::uuid), Field(15, "FLOAT16", &LogicalType::float16),
-    Field(16, "VARIANT", &LogicalType::variant), Field(17, "GEOMETRY", &LogicalType::geometry),
-    Field(18, "GEOGRAPHY", &LogicalType::geography));
-template <>
-inline constexpr auto kFields<SchemaElement> = std::tuple(
-    Field(1, "type", &SchemaElement::type), Field(2, "type_length", &SchemaElement::type_length),
-    Field(3, "repetition_type", &SchemaElement::repetition_type),
-    Field(4, "name", &SchemaElement::name), Field(5, "num_children", &SchemaElement::num_children),
-    Field(6, "converted_type", &SchemaElement::converted_type),
-    Field(7, "scale", &SchemaElement::scale), Field(8, "precision", &SchemaElement::precision),
-    Field(9, "field_id", &SchemaElement::field_id),
-    Field(10, "logicalType", &SchemaElement::logical_type));
-template <>
-inline constexpr auto kFields<KeyValue> = std::tuple(Field(1, "key", &KeyValue::key),
-                                                     Field(2, "value", &KeyValue::value));
-template <>
-inline constexpr auto kFields<Statistics> = std::tuple(
-    Field(1, "max", &Statistics::max), Field(2, "min", &Statistics::min),
-    Field(3, "null_count", &Statistics::null_count),
-    Field(4, "distinct_count", &Statistics::distinct_count),
-    Field(5, "max_value", &Statistics::max_value), Field(6, "min_value", &Statistics::min_value),
-    Field(7, "is_max_value_exact", &Statistics::is_max_value_exact),
-    Field(8, "is_min_value_exact", &Statistics::is_min_value_exact));
-template <>
-inline constexpr auto kFields<PageEncodingStats> =
-    std::tuple(Field(1, "page_type", &PageEncodingStats::page_type),
-               Field(2, "encoding", &PageEncodingStats::encoding),
-               Field(3, "count", &PageEncodingStats::count));
-template <>
-inline constexpr auto kFields<SizeStatistics> = std::tuple(
-    Field(1, "unencoded_byte_array_data_bytes", &SizeStatistics::unencoded_byte_array_data_bytes),
-    Field(2, "repetition_level_histogram", &SizeStatistics::repetition_level_histogram,
-          Presence::kOptionalList),
-    Field(3, "definition_level_histogram", &SizeStatistics::definition_level_histogram,
-          Presence::kOptionalList));
-template <>
-inline constexpr auto kFields<ColumnMetaData> = std::tuple(
-    Field(1, "type", &ColumnMetaData::type), Field(2, "encodings", &ColumnMetaData::encodings),
-    Field(3, "path_in_schema", &ColumnMetaData::path_in_schema),
-    Field(4, "codec", &ColumnMetaData::codec), Field(5, "num_values", &ColumnMetaData::num_values),
-    Field(6, "total_uncompressed_size", &ColumnMetaData::total_uncompressed_size),
-    Field(7, "total_compressed_size", &ColumnMetaData::total_compressed_size),
-    Field(8, "key_value_metadata", &ColumnMetaData::key_value_metadata, Presence::kOptionalList),
-    Field(9, "data_page_offset", &ColumnMetaData::data_page_offset),
-    Field(10, "index_page_offset", &ColumnMetaData::index_page_offset),
-    Field(11, "dictionary_page_offset", &ColumnMetaData::dictionary_page_offset),
-    Field(12, "statistics", &ColumnMetaData::statistics),
-    Field(13, "encoding_stats", &ColumnMetaData::encoding_stats, Presence::kOptionalList),
-    Field(14, "bloom_filter_offset", &ColumnMetaData::bloom_filter_offset),
-    Field(15, "bloom_filter_length", &ColumnMetaData::bloom_filter_length),
-    Field(16, "size_statistics", &ColumnMetaData::size_statistics));
-template <>
-inline constexpr auto kFields<ColumnChunk> =
-    std::tuple(Field(1, "file_path", &ColumnChunk::file_path),
-               Field(2, "file_offset", &ColumnChunk::file_offset),
-               Field(3, "meta_data", &ColumnChunk::meta_data),
-               Field(4, "offset_index_offset", &ColumnChunk::offset_index_offset),
-               Field(5, "offset_index_length", &ColumnChunk::offset_index_length),
-               Field(6, "column_index_offset", &ColumnChunk::column_index_offset),
-               Field(7, "column_index_length", &ColumnChunk::column_index_length),
-               Field(8, "crypto_metadata", &ColumnChunk::crypto_metadata),
-               Field(9, "encrypted_column_metadata", &ColumnChunk::encrypted_column_metadata));
-template <>
-inline constexpr auto kFields<SortingColumn> =
-    std::tuple(Field(1, "column_idx", &SortingColumn::column_idx),
-               Field(2, "descending", &SortingColumn::descending),
-               Field(3, "nulls_first", &SortingColumn::nulls_first));
-template <>
-inline constexpr auto kFields<RowGroup> =
-    std::tuple(Field(1, "columns", &RowGroup::columns),
-               Field(2, "total_byte_size", &RowGroup::total_byte_size),
-               Field(3, "num_rows", &RowGroup::num_rows),
-               Field(4, "sorting_columns", &RowGroup::sorting_columns, Presence::kOptionalList),
-               Field(5, "file_offset", &RowGroup::file_offset),
-               Field(6, "total_compressed_size", &RowGroup::total_compressed_size),
-               Field(7, "ordinal", &RowGroup::ordinal));
-template <>
-inline constexpr auto kFields<ColumnOrder> = std::tuple(Field(1, "TYPE_ORDER",
-                                                              &ColumnOrder::type_order));
-template <>
-inline constexpr auto kFields<FileMetaData> = std::tuple(
-    Field(1, "version", &FileMetaData::version), Field(2, "schema", &FileMetaData::schema),
-    Field(3, "num_rows", &FileMetaData::num_rows),
-    Field(4, "row_groups", &FileMetaData::row_groups),
-    Field(5, "key_value_metadata", &FileMetaData::key_value_metadata, Presence::kOptionalList),
-    Field(6, "created_by", &FileMetaData::created_by),
-    Field(7, "column_orders", &FileMetaData::column_orders, Presence::kOptionalList),
-    Field(8, "encryption_algorithm", &FileMetaData::encryption_algorithm),
-    Field(9, "footer_signing_key_metadata", &FileMetaData::footer_signing_key_metadata));
-template <>
-inline constexpr auto kFields<DataPageHeader> =
-    std::tuple(Field(1, "num_values", &DataPageHeader::num_values),
-               Field(2, "encoding", &DataPageHeader::encoding),
-               Field(3, "definition_level_encoding", &DataPageHeader::definition_level_encoding),
-               Field(4, "repetition_level_encoding", &DataPageHeader::repetition_level_encoding),
-               Field(5, "statistics", &DataPageHeader::statistics));
-template <>
-inline constexpr auto kFields<DictionaryPageHeader> =
-    std::tuple(Field(1, "num_values", &DictionaryPageHeader::num_values),
-               Field(2, "encoding", &DictionaryPageHeader::encoding),
-               Field(3, "is_sorted", &DictionaryPageHeader::is_sorted));
-template <>
-inline constexpr auto kFields<DataPageHeaderV2> = std::tuple(
-    Field(1, "num_values", &DataPageHeaderV2::num_values),
-    Field(2, "num_nulls", &DataPageHeaderV2::num_nulls),
-    Field(3, "num_rows", &DataPageHeaderV2::num_rows),
-    Field(4, "encoding", &DataPageHeaderV2::encoding),
-    Field(5, "definition_levels_byte_length", &DataPageHeaderV2::definition_levels_byte_length),
-    Field(6, "repetition_levels_byte_length", &DataPageHeaderV2::repetition_levels_byte_length),
-    Field(7, "is_compressed", &DataPageHeaderV2::is_compressed),
-    Field(8, "statistics", &DataPageHeaderV2::statistics));
-template <>
-inline constexpr auto kFields<PageHeader> = std::tuple(
-    Field(1, "type", &PageHeader::type),
-    Field(2, "uncompressed_page_size", &PageHeader::uncompressed_page_size),
-    Field(3, "compressed_page_size", &PageHeader::compressed_page_size),
-    Field(4, "crc", &PageHeader::crc), Field(5, "data_page_header", &PageHeader::data_page_header),
-    Field(6, "index_page_header", &PageHeader::index_page_header),
-    Field(7, "dictionary_page_header", &PageHeader::dictionary_page_header),
-    Field(8, "data_page_header_v2", &PageHeader::data_page_header_v2));
-template <>
-inline constexpr auto kFields<PageLocation> =
-    std::tuple(Field(1, "offset", &PageLocation::offset),
-               Field(2, "compressed_page_size", &PageLocation::compressed_page_size),
-               Field(3, "first_row_index", &PageLocation::first_row_index));
-template <>
-inline constexpr auto kFields<OffsetIndex> =
-    std::tuple(Field(1, "page_locations", &OffsetIndex::page_locations),
-               Field(2, "unencoded_byte_array_data_bytes",
-                     &OffsetIndex::unencoded_byte_array_data_bytes, Presence::kOptionalList));
-template <>
-inline constexpr auto kFields<ColumnIndex> =
-    std::tuple(Field(1, "null_pages", &ColumnIndex::null_pages),
-               Field(2, "min_values", &ColumnIndex::min_values),
-               Field(3, "max_values", &ColumnIndex::max_values),
-               Field(4, "boundary_order", &ColumnIndex::boundary_order),
-               Field(5, "null_counts", &ColumnIndex::null_counts, Presence::kOptionalList),
-               Field(6, "repetition_level_histograms", &ColumnIndex::repetition_level_histograms,
-                     Presence::kOptionalList),
-               Field(7, "definition_level_histograms", &ColumnIndex::definition_level_histograms,
-                     Presence::kOptionalList));
-template <>
-inline constexpr auto kFields<BloomFilterAlgorithm> =
-    std::tuple(Field(1, "BLOCK", &BloomFilterAlgorithm::block));
-template <>
-inline constexpr auto kFields<BloomFilterHash> = std::tuple(Field(1, "XXHASH",
-                                                                  &BloomFilterHash::xxhash));
-template <>
-inline constexpr auto kFields<BloomFilterCompression> =
-    std::tuple(Field(1, "UNCOMPRESSED", &BloomFilterCompression::uncompressed));
-template <>
-inline constexpr auto kFields<BloomFilterHeader> =
-    std::tuple(Field(1, "numBytes", &BloomFilterHeader::num_bytes),
-               Field(2, "algorithm", &BloomFilterHeader::algorithm),
-               Field(3, "hash", &BloomFilterHeader::hash),
-               Field(4, "compression", &BloomFilterHeader::compression));
+// F: a field whose member has its name. L: an optional list. N: a field with another name.
+#define N(number, name, member) Field(number, name, &M::member)
+#define F(number, member) N(number, #member, member)
+#define L(number, member) Field(number, #member, &M::member, Presence::kOptionalList)
+#define CFILE_FIELDS(Message, ...)              \
+  template <>                                   \
+  inline constexpr auto kFields<Message> = [] { \
+    using M = Message;                          \
+    return std::tuple(__VA_ARGS__);             \
+  }()
+CFILE_FIELDS(TimeUnit, N(1, "MILLIS", millis), N(2, "MICROS", micros), N(3, "NANOS", nanos));
+CFILE_FIELDS(DecimalType, F(1, scale), F(2, precision));
+CFILE_FIELDS(TimeType, N(1, "isAdjustedToUTC", is_adjusted_to_utc), F(2, unit));
+CFILE_FIELDS(IntType, N(1, "bitWidth", bit_width), N(2, "isSigned", is_signed));
+CFILE_FIELDS(VariantType, F(1, specification_version));
+CFILE_FIELDS(GeometryType, F(1, crs));
+CFILE_FIELDS(GeographyType, F(1, crs), F(2, algorithm));
+CFILE_FIELDS(LogicalType, N(1, "STRING", string), N(2, "MAP", map), N(3, "LIST", list),
+             N(4, "ENUM", enumeration), N(5, "DECIMAL", decimal), N(6, "DATE", date),
+             N(7, "TIME", time), N(8, "TIMESTAMP", timestamp), N(10, "INTEGER", integer),
+             N(11, "UNKNOWN", unknown), N(12, "JSON", json), N(13, "BSON", bson),
+             N(14, "UUID", uuid), N(15, "FLOAT16", float16), N(16, "VARIANT", variant),
+             N(17, "GEOMETRY", geometry), N(18, "GEOGRAPHY", geography));
+CFILE_FIELDS(SchemaElement, F(1, type), F(2, type_length), F(3, repetition_type), F(4, name),
+             F(5, num_children), F(6, converted_type), F(7, scale), F(8, precision), F(9, field_id),
+             N(10, "logicalType", logical_type));
+CFILE_FIELDS(KeyValue, F(1, key), F(2, value));
+CFILE_FIELDS(Statistics, F(1, max), F(2, min), F(3, null_count), F(4, distinct_count),
+             F(5, max_value), F(6, min_value), F(7, is_max_value_exact), F(8, is_min_value_exact));
+CFILE_FIELDS(PageEncodingStats, F(1, page_type), F(2, encoding), F(3, count));
+CFILE_FIELDS(SizeStatistics, F(1, unencoded_byte_array_data_bytes),
+             L(2, repetition_level_histogram), L(3, definition_level_histogram));
+CFILE_FIELDS(ColumnMetaData, F(1, type), F(2, encodings), F(3, path_in_schema), F(4, codec),
+             F(5, num_values), F(6, total_uncompressed_size), F(7, total_compressed_size),
+             L(8, key_value_metadata), F(9, data_page_offset), F(10, index_page_offset),
+             F(11, dictionary_page_offset), F(12, statistics), L(13, encoding_stats),
+             F(14, bloom_filter_offset), F(15, bloom_filter_length), F(16, size_statistics));
+CFILE_FIELDS(ColumnChunk, F(1, file_path), F(2, file_offset), F(3, meta_data),
+             F(4, offset_index_offset), F(5, offset_index_length), F(6, column_index_offset),
+             F(7, column_index_length), F(8, crypto_metadata), F(9, encrypted_column_metadata));
+CFILE_FIELDS(SortingColumn, F(1, column_idx), F(2, descending), F(3, nulls_first));
+CFILE_FIELDS(RowGroup, F(1, columns), F(2, total_byte_size), F(3, num_rows), L(4, sorting_columns),
+             F(5, file_offset), F(6, total_compressed_size), F(7, ordinal));
+CFILE_FIELDS(ColumnOrder, N(1, "TYPE_ORDER", type_order));
+CFILE_FIELDS(FileMetaData, F(1, version), F(2, schema), F(3, num_rows), F(4, row_groups),
+             L(5, key_value_metadata), F(6, created_by), L(7, column_orders),
+             F(8, encryption_algorithm), F(9, footer_signing_key_metadata));
+CFILE_FIELDS(DataPageHeader, F(1, num_values), F(2, encoding), F(3, definition_level_encoding),
+             F(4, repetition_level_encoding), F(5, statistics));
+CFILE_FIELDS(DictionaryPageHeader, F(1, num_values), F(2, encoding), F(3, is_sorted));
+CFILE_FIELDS(DataPageHeaderV2, F(1, num_values), F(2, num_nulls), F(3, num_rows), F(4, encoding),
+             F(5, definition_levels_byte_length), F(6, repetition_levels_byte_length),
+             F(7, is_compressed), F(8, statistics));
+CFILE_FIELDS(PageHeader, F(1, type), F(2, uncompressed_page_size), F(3, compressed_page_size),
+             F(4, crc), F(5, data_page_header), F(6, index_page_header),
+             F(7, dictionary_page_header), F(8, data_page_header_v2));
+CFILE_FIELDS(PageLocation, F(1, offset), F(2, compressed_page_size), F(3, first_row_index));
+CFILE_FIELDS(OffsetIndex, F(1, page_locations), L(2, unencoded_byte_array_data_bytes));
+CFILE_FIELDS(ColumnIndex, F(1, null_pages), F(2, min_values), F(3, max_values),
+             F(4, boundary_order), L(5, null_counts), L(6, repetition_level_histograms),
+             L(7, definition_level_histograms));
+CFILE_FIELDS(BloomFilterAlgorithm, N(1, "BLOCK", block));
+CFILE_FIELDS(BloomFilterHash, N(1, "XXHASH", xxhash));
+CFILE_FIELDS(BloomFilterCompression, N(1, "UNCOMPRESSED", uncompressed));
+CFILE_FIELDS(BloomFilterHeader, N(1, "numBytes", num_bytes), F(2, algorithm), F(3, hash),
+             F(4, compression));
+#undef CFILE_FIELDS
+#undef L
+#undef F
+#undef N
 
 }  // namespace cfile::internal::parquet

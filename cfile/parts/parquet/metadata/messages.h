@@ -127,6 +127,8 @@ struct TimeType {
 struct IntType {
   int8_t bit_width = 0;
   bool is_signed = false;
+
+  bool operator==(const IntType&) const = default;
 };
 
 struct VariantType {
