@@ -1,7 +1,7 @@
 #include "encodings/registry.h"
 
 #include <array>
-#include <cstdlib>
+#include <iterator>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -79,37 +79,8 @@ constexpr bool HasDictionary = requires {
 };
 
 template <typename Codec>
-constexpr bool CodecHasCodes() {
-  if constexpr (requires { Codec::kHasCodes; }) {
-    return HasDictionary<Codec> && Codec::kHasCodes;
-  } else {
-    return HasDictionary<Codec>;
-  }
-}
-
-template <typename Codec>
 constexpr bool Describes = requires {
   &Codec::Describe;
-};
-
-template <typename Codec>
-constexpr Automatic AutomaticOf() {
-  if constexpr (requires { Codec::kAutomatic; }) {
-    return Codec::kAutomatic;
-  } else {
-    return Automatic::kAlways;
-  }
-}
-
-template <typename Codec>
-constexpr std::optional<Encoding> OlderNumberOf() {
-  if constexpr (requires { Codec::kOlderNumber; }) return Codec::kOlderNumber;
-  return std::nullopt;
-}
-
-template <typename Codec>
-constexpr bool FrontCodes = requires {
-  requires Codec::kFrontCodes;
 };
 
 template <typename Codec>
@@ -126,16 +97,16 @@ constexpr EncodingRow RowOf() {
   return {Codec::kEncoding,
           Codec::kName,
           Codec::kSuits,
-          OlderNumberOf<Codec>(),
+          Codec::kOlderNumber,
           types,
           Codec::kWorstExtraBytesPerValue,
           Codec::kWorstExtraBytesPerBlock,
           Codec::kScanCost,
-          AutomaticOf<Codec>(),
+          Codec::kAutomatic,
           HasDictionary<Codec>,
-          CodecHasCodes<Codec>(),
+          HasDictionary<Codec> && Codec::kHasCodes,
           Describes<Codec>,
-          FrontCodes<Codec>};
+          Codec::kFrontCodes};
 }
 
 template <typename... Codec>
@@ -291,6 +262,15 @@ absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding, 
   return encoder;
 }
 
+absl::StatusOr<std::unique_ptr<AnyBlockEncoder>> MakeAnyEncoder(Encoding encoding,
+                                                                PhysicalType type,
+                                                                const EncoderOptions& options) {
+  using Result = absl::StatusOr<std::unique_ptr<AnyBlockEncoder>>;
+  return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) -> Result {
+    return MakeEncoder<T>(encoding, type, options);
+  });
+}
+
 template <typename T>
 absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, PhysicalType type,
                                                              const DecoderOptions& options) {
@@ -396,40 +376,11 @@ CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
 std::string_view PhysicalTypeName(PhysicalType type) {
-  switch (type) {
-    case PhysicalType::kBool:
-      return "bool";
-    case PhysicalType::kInt8:
-      return "int8";
-    case PhysicalType::kUint8:
-      return "uint8";
-    case PhysicalType::kInt16:
-      return "int16";
-    case PhysicalType::kUint16:
-      return "uint16";
-    case PhysicalType::kInt32:
-      return "int32";
-    case PhysicalType::kUint32:
-      return "uint32";
-    case PhysicalType::kInt64:
-      return "int64";
-    case PhysicalType::kUint64:
-      return "uint64";
-    case PhysicalType::kInt128:
-      return "int128";
-    case PhysicalType::kInt96:
-      return "int96";
-    case PhysicalType::kFloat:
-      return "float";
-    case PhysicalType::kDouble:
-      return "double";
-    case PhysicalType::kBytes:
-      return "bytes";
-    case PhysicalType::kFixedBytes:
-      return "fixed bytes";
-  }
-  CFILE_ASSERT(false && "unknown PhysicalType");
-  std::abort();
+  constexpr std::string_view kNames[] = {"bool",   "int8",  "uint8",  "int16",  "uint16",
+                                         "int32",  "uint32", "int64",  "uint64", "int128",
+                                         "int96",  "float",  "double", "bytes",  "fixed bytes"};
+  static_assert(std::size(kNames) == kNumPhysicalTypes);
+  return kNames[static_cast<size_t>(type)];
 }
 
 }  // namespace cfile::encodings

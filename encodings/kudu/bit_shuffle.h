@@ -29,7 +29,7 @@ inline constexpr size_t kBitShuffleChunkBytes = 8192;
 //
 // A decoder decodes a chunk when one of its values is read. It keeps decoded chunks in memory: at
 // most 1 MiB or 4 times the block's bytes, whichever is larger. Borrow returns pointers into them.
-struct BitShuffleCodec {
+struct BitShuffleCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kBitShuffle;
   static constexpr std::string_view kName = "bit-shuffle";
   static constexpr std::string_view kSuits = "few bits vary";

@@ -10,7 +10,6 @@
 #include <span>
 #include <string_view>
 
-#include "encodings/core/automatic.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
@@ -22,7 +21,7 @@ namespace cfile::encodings {
 // The encoder and decoder of DICT. Available only if LZ4 is built in. Codes are in the order in
 // which values first occur. The dictionary is full when its block exceeds block_size_bytes, or
 // would exceed another limit of EncoderOptions. Views point into the dictionary or the block.
-struct DictCodec {
+struct DictCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kDict;
   static constexpr std::string_view kName = "dict";
   static constexpr std::string_view kSuits = "few distinct values";

@@ -18,7 +18,7 @@ namespace cfile::encodings {
 
 // The encoder and decoder of GROUP_VARINT. A decoder decodes the whole block in Open. Borrow points
 // to the decoded values.
-struct GroupVarintCodec {
+struct GroupVarintCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kGroupVarint;
   static constexpr std::string_view kName = "group-varint";
   static constexpr std::string_view kSuits = "small integers";

@@ -19,7 +19,7 @@ namespace cfile::encodings {
 
 // The encoder and decoder of PLAIN, for all types. Borrow returns numbers in the block itself if
 // they are aligned there. Views of bytes always point into the block.
-struct PlainCodec {
+struct PlainCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kPlain;
   static constexpr std::string_view kName = "plain";
   static constexpr std::string_view kSuits = "no other encoding saves much";

@@ -25,7 +25,7 @@ namespace cfile::encodings {
 // The encoder and decoder of PREFIX. A decoder keeps about 1 MiB for the values of one Read. If the
 // values would take more, Read returns fewer values. (A small block may stand for many long
 // values.)
-struct PrefixCodec {
+struct PrefixCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kPrefix;
   static constexpr std::string_view kName = "prefix";
   static constexpr std::string_view kSuits = "neighbours begin alike";

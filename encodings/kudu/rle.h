@@ -18,7 +18,7 @@ namespace cfile::encodings {
 
 // The encoder and decoder of RLE. MakeEncoder and MakeDecoder accept the types that Supports
 // accepts: bool and integers of at most 64 bits.
-struct RleCodec {
+struct RleCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kRle;
   static constexpr std::string_view kName = "rle";
   static constexpr std::string_view kSuits = "runs of equal values";

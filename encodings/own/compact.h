@@ -18,7 +18,6 @@
 #include <memory>
 #include <string_view>
 
-#include "encodings/core/automatic.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
@@ -31,7 +30,7 @@ namespace cfile::encodings {
 // Open checks the bytes before the pages. A page is checked when it is decoded. The decoder always
 // decodes whole pages. If only a part of a page is read, the decoder keeps the values of this page
 // for the next reads.
-struct CompactCodec {
+struct CompactCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kCompact;
   static constexpr std::string_view kName = "compact";
   static constexpr std::string_view kSuits = "some numbers are frequent";

@@ -32,7 +32,7 @@ namespace cfile::encodings {
 // reads only the vectors that it needs. Gather reads value by value. SeekToKey and ReadMatches do
 // not decode a vector if its minimum and maximum are enough. Otherwise they decode vectors of form
 // 1, and ReadMatches also vectors of fewer than 1,024 values.
-struct ForCodec {
+struct ForCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kFor;
   static constexpr std::string_view kName = "for";
   static constexpr std::string_view kSuits = "a small range";

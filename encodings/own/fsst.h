@@ -10,7 +10,6 @@
 #include <span>
 #include <string_view>
 
-#include "encodings/core/automatic.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
@@ -26,7 +25,7 @@ namespace cfile::encodings {
 // saves more than a twentieth of their bytes, if their text is at least twice as long in form 2, or
 // if form 2 exceeds the limit of a block. A decoder keeps about 1 MiB for the values of one Read.
 // If the values would take more, Read returns fewer values.
-struct FsstCodec {
+struct FsstCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kFsst;
   static constexpr std::string_view kName = "fsst";
   static constexpr std::string_view kSuits = "the same short texts occur often";

@@ -399,7 +399,7 @@ class PageBlockDecoder final : public BlockDecoder<T> {
 //   template <typename P>
 //   static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
 template <typename Codec>
-struct PageCodec {
+struct PageCodec : CodecDefaults {
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
                                                       const EncoderOptions& options) {

@@ -42,7 +42,8 @@ class Walk {
       return &blocks_.emplace(pointer.offset, std::move(part)).first->second;
     }
     const auto block =
-        internal::FetchBlock(*source_, info_, pointer, /*verify=*/false, kMaxBlockBytes, buffer);
+        internal::FetchBlock(*source_, internal::BlockFormatOf(info_), pointer, /*verify=*/false,
+                             kMaxBlockBytes, buffer);
     if (!block.ok()) return nullptr;
     Part part{.kind = kind,
               .pointer = pointer,

@@ -210,9 +210,7 @@ class MetadataReader {
   absl::Status CheckCrc(std::string_view what, uint32_t expected, std::string_view bytes) const {
     const uint32_t found = Crc32c(AsBytes(bytes));
     if (expected == found || !options_.verify_checksums) return absl::OkStatus();
-    return Error("the ", what, " is damaged: checksum mismatch: expected 0x",
-                 absl::Hex(expected, absl::kZeroPad8), ", found 0x",
-                 absl::Hex(found, absl::kZeroPad8));
+    return Error("the ", what, " is damaged: ", WrongChecksum(expected, found).message());
   }
 
   template <typename Message>

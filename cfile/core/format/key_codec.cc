@@ -16,6 +16,13 @@ size_t SeparatingLength(std::string_view previous_last, std::string_view first) 
   return std::min(common + 1, first.size());
 }
 
+std::optional<std::string> AfterPrefix(std::string prefix) {
+  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
+  if (prefix.empty()) return std::nullopt;
+  prefix.back() = static_cast<char>(static_cast<uint8_t>(prefix.back()) + 1);
+  return prefix;
+}
+
 void AppendNumberKey(KeyRef key, std::string& out) {
   encodings::VisitPhysicalType(key.type, [&]<typename T>(std::type_identity<T>) {
     AppendKey(*static_cast<const T*>(key.value), out);

@@ -129,4 +129,8 @@ bool ParseKey(std::string_view key, Value& value) {
 // are equal. Precondition: previous_last <= first.
 size_t SeparatingLength(std::string_view previous_last, std::string_view first);
 
+// Returns the least key that is greater than all keys that begin with `prefix`; nullopt if there is
+// none.
+std::optional<std::string> AfterPrefix(std::string prefix);
+
 }  // namespace cfile::internal

@@ -15,12 +15,6 @@ using encodings::LoadLittleEndian;
 
 constexpr size_t kOrdinalOffset = 20;
 
-absl::Status WrongChecksum(uint32_t expected, uint32_t found, std::string_view where) {
-  return DataLoss("checksum mismatch ", where, ": expected 0x",
-                  absl::Hex(expected, absl::kZeroPad8), ", found 0x",
-                  absl::Hex(found, absl::kZeroPad8));
-}
-
 absl::Status CutOff(size_t size) {
   return DataLoss("the head of a movable block is cut off after ", size, " bytes");
 }
@@ -30,7 +24,7 @@ absl::Status CheckHeadChecksum(std::span<const uint8_t> head) {
   const auto expected = LoadLittleEndian<uint32_t>(bytes.data() + bytes.size());
   const uint32_t found = Crc32c(bytes);
   return found == expected ? absl::OkStatus()
-                           : WrongChecksum(expected, found, "of the block's head");
+                           : WrongChecksum(expected, found, " of the block's head");
 }
 
 // Divides the bytes that are added into parts of kPartBytes bytes, and writes the
@@ -125,7 +119,7 @@ absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block, u
       const size_t first = head.size_bytes() + begin;
       return WrongChecksum(
           stored, found,
-          absl::StrCat("of the block's bytes ", first, " to ", first + part.size() - 1));
+          absl::StrCat(" of the block's bytes ", first, " to ", first + part.size() - 1));
     }
   }
   return absl::OkStatus();

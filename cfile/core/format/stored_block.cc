@@ -163,10 +163,7 @@ absl::StatusOr<FetchedBlock> FetchOnce(const Source& source, std::span<const uin
     if (verify) {
       const auto expected = encodings::LoadLittleEndian<uint32_t>(checksum.data());
       const uint32_t found = Crc32c(stored);
-      if (expected != found) {
-        return DataLoss("checksum mismatch: expected 0x", absl::Hex(expected, absl::kZeroPad8),
-                        ", found 0x", absl::Hex(found, absl::kZeroPad8));
-      }
+      if (expected != found) return WrongChecksum(expected, found);
     }
   }
   FetchedBlock block{.bytes = stored,
@@ -242,18 +239,6 @@ absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFo
         if (verify_parts) CFILE_RETURN_IF_ERROR(CheckParts(block.head, block.bytes));
         return block;
       });
-}
-
-absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,
-                                            const BlockPointer& pointer, bool verify,
-                                            size_t max_block_size_bytes, BlockBuffer& buffer) {
-  return FetchBlock(source, DataBlockFormatOf(info), pointer, verify, max_block_size_bytes, buffer);
-}
-
-absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const FileInfo& info,
-                                        const BlockPointer& pointer, bool verify,
-                                        size_t max_block_size_bytes, BlockBuffer& buffer) {
-  return FetchBlock(source, BlockFormatOf(info), pointer, verify, max_block_size_bytes, buffer);
 }
 
 absl::Status InBlock(const absl::Status& status, const std::string& file,

@@ -107,7 +107,8 @@ absl::StatusOr<FetchedBlock> FileReader::FetchOnce(const BlockPointer& pointer,
                                                    size_t max_size_bytes,
                                                    BlockBuffer& buffer) const {
   if (in_memory()) source_->WillRead(pointer.offset, pointer.size);
-  return FetchBlock(*source_, info_, pointer, options_.verify_checksums, max_size_bytes, buffer);
+  return FetchBlock(*source_, BlockFormatOf(info_), pointer, options_.verify_checksums,
+                    max_size_bytes, buffer);
 }
 
 absl::StatusOr<std::unique_ptr<LoadedNode>> FileReader::LoadNode(

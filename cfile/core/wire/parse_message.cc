@@ -12,20 +12,6 @@ namespace {
 
 constexpr uint64_t kMostTimes = 8;
 
-WireType WireTypeOf(Kind kind) {
-  switch (kind) {
-    case Kind::kFixed32:
-      return WireType::kFixed32;
-    case Kind::kFixed64:
-      return WireType::kFixed64;
-    case Kind::kBytes:
-    case Kind::kMessage:
-      return WireType::kDelimited;
-    default:
-      return WireType::kVarint;
-  }
-}
-
 // Finds the fields of a message by their numbers.
 // The fields of most messages are in the order of the numbers.
 // So each search begins at the field that was found last.
@@ -107,7 +93,7 @@ class Parser {
 
  private:
   bool ParseField(FieldReader& reader, uint32_t tag, const Field& field, void* message, int depth) {
-    const WireType wire_type = wire::WireTypeOf(tag);
+    const WireType wire_type = WireTypeOf(tag);
     const WireType own = WireTypeOf(field.kind);
     if (wire_type == WireType::kDelimited) {
       if (own == WireType::kDelimited) {

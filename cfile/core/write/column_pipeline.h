@@ -37,7 +37,7 @@ class ColumnPipeline : public AnyWriter {
         type_(type),
         file_(std::move(sink), type, options),
         encoder_(std::move(encoder)),
-        chooser_(dynamic_cast<const EncodingChooser*>(encoder_.get())),
+        chooser_(dynamic_cast<const AutoEncoder*>(encoder_.get())),
         statistics_(type.physical(), options) {
     if (!file_.policy().limits_rows) options_.max_values_per_block = UINT32_MAX;
   }
@@ -127,7 +127,7 @@ class ColumnPipeline : public AnyWriter {
   const ColumnType type_;
   FileWriter file_;
   const std::unique_ptr<encodings::AnyBlockEncoder> encoder_;
-  const EncodingChooser* const chooser_;  // encoder_, or null if the options name the encoding
+  const AutoEncoder* const chooser_;  // encoder_, or null if the options name the encoding
   StatisticsWriter statistics_;
   StickyStatus failure_{file_.name()};
 

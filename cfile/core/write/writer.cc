@@ -10,15 +10,15 @@
 #include "cfile/core/format/data_block.h"
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/key_codec.h"
+#include "cfile/core/format/writer_choices.h"
 #include "cfile/core/write/column_encoder.h"
 #include "cfile/core/write/column_pipeline.h"
-#include "cfile/core/write/seek_block_limit.h"
 #include "cfile/status.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/lane.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
-#include "encodings/kernels/count_ones.h"
+#include "encodings/kernels/bool_bits.h"
 
 namespace cfile {
 namespace {
@@ -56,6 +56,41 @@ size_t RunLength(std::span<const uint8_t> bits, size_t begin, size_t count) {
 size_t CountPresent(const uint8_t* validity, size_t begin, size_t rows) {
   return static_cast<size_t>(encodings::CountOnes({validity, (begin + rows + 7) / 8}, begin, rows));
 }
+
+// Limits the rows of the next block by the size in the file of the block before, for a file that
+// is searched by key (WriterOptions::seek_block_size_bytes).
+class SeekBlockLimit {
+ public:
+  explicit SeekBlockLimit(const WriterOptions& options)
+      : wanted_bytes_(internal::SeekBlockBytes(options)),
+        max_rows_(options.max_values_per_block),
+        most_rows_(max_rows_) {}
+
+  // The most rows of the next block.
+  uint32_t most_rows() const { return most_rows_; }
+
+  // Call after a block of `rows` rows was written to `block`. If the next rows need as many bytes
+  // as these rows, the next block has the wanted size.
+  void AddBlock(uint64_t rows, const BlockPointer& block, bool compressed) {
+    if (wanted_bytes_ == 0) return;
+    const uint64_t bytes = std::max(wanted_bytes_ * (compressed ? kCompressedFactor : 1),
+                                    block.end() / kMostSmallBlocks);
+    most_rows_ =
+        static_cast<uint32_t>(std::clamp<uint64_t>(rows * bytes / block.size, 1, max_rows_));
+  }
+
+ private:
+  // After about this many small blocks, blocks become larger. So the indexes and the statistics of
+  // a large file keep their limits.
+  static constexpr uint64_t kMostSmallBlocks = 1 << 16;
+  // A compressed block may be larger by this factor. Each block is compressed alone, and small
+  // blocks of sequences would make a file up to 44 % larger.
+  static constexpr uint64_t kCompressedFactor = 4;
+
+  const uint64_t wanted_bytes_;  // 0: no limit
+  const uint32_t max_rows_;
+  uint32_t most_rows_;
+};
 
 class ValueWriter final : public internal::ColumnPipeline {
  public:
@@ -374,7 +409,7 @@ class ValueWriter final : public internal::ColumnPipeline {
   }
 
   const Lane lane_;
-  internal::SeekBlockLimit block_limit_;
+  SeekBlockLimit block_limit_;
   ValidityEncoder validity_;
   std::unique_ptr<std::byte[]> present_;  // kCheckedValues values, for rows of which some are null
   uint32_t block_rows_ = 0;

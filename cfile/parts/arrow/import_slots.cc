@@ -5,7 +5,6 @@
 #include "cfile/parts/arrow/import_array.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/bool_bits.h"
-#include "encodings/kernels/count_ones.h"
 
 namespace cfile::internal {
 namespace {

@@ -47,8 +47,9 @@ absl::Status Visit(const Reader& reader, absl::FunctionRef<void(encodings::Value
   if (!info.dictionary) return absl::OkStatus();
   internal::BlockBuffer buffer;
   const absl::StatusOr<internal::FetchedBlock> block =
-      internal::FetchBlock(file.source(), info, *info.dictionary, file.options().verify_checksums,
-                           file.options().max_block_size_bytes, buffer);
+      internal::FetchBlock(file.source(), internal::BlockFormatOf(info), *info.dictionary,
+                           file.options().verify_checksums, file.options().max_block_size_bytes,
+                           buffer);
   const absl::Status status = block.ok() ? Decode(info, block->bytes, add) : block.status();
   return status.ok() ? status : internal::InBlock(status, file.source().name(), *info.dictionary);
 }

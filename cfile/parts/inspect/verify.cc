@@ -202,9 +202,10 @@ class Verifier {
                          std::optional<internal::OwnedKey>& previous, uint64_t& first_ordinal,
                          uint64_t& num_rows, internal::StatisticsChecker& checker) {
     const FileInfo& info = file_.info();
-    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
-                           internal::FetchDataBlock(file_.source(), info, pointer, /*verify=*/true,
-                                                    file_.options().max_block_size_bytes, buffer_));
+    CFILE_ASSIGN_OR_RETURN(
+        const internal::FetchedBlock fetched,
+        internal::FetchBlock(file_.source(), internal::DataBlockFormatOf(info), pointer,
+                             /*verify=*/true, file_.options().max_block_size_bytes, buffer_));
     if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
     CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, expected_ordinal));
     first_ordinal = cursor.first_ordinal();

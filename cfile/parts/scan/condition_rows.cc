@@ -101,7 +101,10 @@ absl::StatusOr<bool> ConditionRows::Compare(uint64_t begin, size_t count,
   if (block_.flat == nullptr || !compares_) return false;
   decoded_ = OrdinalRange{};
   CFILE_RETURN_IF_ERROR(row_block_.SeekToRow(static_cast<uint32_t>(begin - first_ordinal_)));
-  CFILE_ASSIGN_OR_RETURN(compares_, block_.flat->NextMatches(matcher, count, bits, validity));
+  const auto match = [&](encodings::AnyBlockDecoder& decoder, size_t present, uint8_t* matches) {
+    return matcher.MatchEncoded(decoder, present, matches);
+  };
+  CFILE_ASSIGN_OR_RETURN(compares_, block_.flat->NextMatches(match, count, bits, validity));
   return compares_;
 }
 

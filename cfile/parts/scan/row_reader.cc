@@ -321,7 +321,10 @@ class BlockRows final : public RowReader, FileCursor {
     const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
     if (span == rows.count) {
       CFILE_RETURN_IF_ERROR(row_block_.SeekToRow(InBlockRow(rows.row(0))));
-      CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch read, levels_->Next(rows.count, sink_));
+      const auto room = [this](size_t values) {
+        return sink_ == nullptr ? nullptr : sink_->RoomForLevels(values);
+      };
+      CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch read, levels_->Next(rows.count, room));
       if (read.num_records > 0) {
         batch = read;
         return read.num_records;
