@@ -15,6 +15,7 @@
 
 #include "encodings/core/block_codec.h"
 #include "encodings/core/block_fields.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/export.h"
 #include "encodings/core/physical_type.h"

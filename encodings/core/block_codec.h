@@ -80,26 +80,6 @@ struct ScanCost {
   bool decodes_to_search = false;
 };
 
-// When automatic choice may take an encoding.
-enum class Automatic : uint8_t {
-  kNever,
-  // For the smallest files, and for files without a value index if the block becomes much smaller
-  // than with other encodings: encoding values and reading single values take long.
-  kForSize,
-  // For the smallest files, and for files that are searched by key, where a search in a compressed
-  // block would decompress the whole block. Not if blocks may be copied into other files.
-  kForSizeAndSearches,
-  kAlways,
-};
-
-// The base of all codec structs: members that only some of them replace (encodings/ADDING.md).
-struct CodecDefaults {
-  static constexpr Automatic kAutomatic = Automatic::kAlways;
-  static constexpr std::optional<Encoding> kOlderNumber = std::nullopt;
-  static constexpr bool kHasCodes = true;  // if the codec has a dictionary
-  static constexpr bool kFrontCodes = false;
-};
-
 // A finished block. The encoder keeps no reference to its bytes.
 struct EncodedBlock {
   ByteWriter bytes;

@@ -10,8 +10,8 @@
 #include <span>
 #include <string_view>
 
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"

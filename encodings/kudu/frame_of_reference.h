@@ -4,13 +4,12 @@
 //   group varint 32 of (value - minimum) for each value, the last group padded with zeros
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -28,24 +27,14 @@ struct GroupVarintCodec : CodecDefaults {
   static constexpr ScanCost kScanCost{.number = 1000};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kUint32; }
 
-  // For T = uint32_t only.
   template <typename T>
-  requires std::same_as<T, uint32_t>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
-    return MakeUint32Encoder(options);
-  }
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
+                                                      const EncoderOptions& options);
   template <typename T>
-  requires std::same_as<T, uint32_t>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType,
-                                                      const DecoderOptions& /*options*/) {
-    return MakeUint32Decoder();
-  }
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
+                                                      const DecoderOptions& options);
   static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
                                const BlockView& block, BlockDescription& description);
-
- private:
-  static std::unique_ptr<BlockEncoder<uint32_t>> MakeUint32Encoder(const EncoderOptions& options);
-  static std::unique_ptr<BlockDecoder<uint32_t>> MakeUint32Decoder();
 };
 
 }  // namespace cfile::encodings

@@ -13,10 +13,9 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <type_traits>
 
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -37,25 +36,14 @@ struct PrefixCodec : CodecDefaults {
   static constexpr ScanCost kScanCost{.string = 1700, .byte = 50};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
 
-  // For T = std::string_view only.
   template <typename T>
-  requires kIsBytes<T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
-    return MakeBytesEncoder(options);
-  }
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
+                                                      const EncoderOptions& options);
   template <typename T>
-  requires kIsBytes<T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType,
-                                                      const DecoderOptions& /*options*/) {
-    return MakeBytesDecoder();
-  }
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
+                                                      const DecoderOptions& options);
   static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
                                const BlockView& block, BlockDescription& description);
-
- private:
-  static std::unique_ptr<BlockEncoder<std::string_view>> MakeBytesEncoder(
-      const EncoderOptions& options);
-  static std::unique_ptr<BlockDecoder<std::string_view>> MakeBytesDecoder();
 };
 
 }  // namespace cfile::encodings

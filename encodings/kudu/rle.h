@@ -10,8 +10,8 @@
 #include <memory>
 #include <string_view>
 
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 
 namespace cfile::encodings {

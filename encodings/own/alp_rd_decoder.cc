@@ -186,10 +186,8 @@ std::unique_ptr<BlockDecoder<T>> AlpRdCodec::MakeDecoder(PhysicalType /*type*/,
   return std::make_unique<AlpRdDecoder<T>>();
 }
 
-template std::unique_ptr<BlockDecoder<float>> AlpRdCodec::MakeDecoder<float>(PhysicalType,
-                                                                             const DecoderOptions&);
-template std::unique_ptr<BlockDecoder<double>> AlpRdCodec::MakeDecoder<double>(
-    PhysicalType, const DecoderOptions&);
+CFILE_INSTANTIATE_DECODER(AlpRdCodec, float)
+CFILE_INSTANTIATE_DECODER(AlpRdCodec, double)
 
 absl::Status AlpRdCodec::VisitValuePlaces(PhysicalType /*type*/, uint32_t /*type_length*/,
                                           const BlockView& block, uint32_t position,

@@ -294,12 +294,8 @@ std::unique_ptr<BlockDecoder<T>> CompactCodec::MakeDecoder(PhysicalType /*type*/
   return std::make_unique<CompactDecoder<T>>();
 }
 
-#define CFILE_INSTANTIATE(T)                                                           \
-  template std::unique_ptr<BlockDecoder<T>> CompactCodec::MakeDecoder<T>(PhysicalType, \
-                                                                         const DecoderOptions&);
-CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
-CFILE_INSTANTIATE(float)
-CFILE_INSTANTIATE(double)
+#define CFILE_INSTANTIATE(T) CFILE_INSTANTIATE_DECODER(CompactCodec, T)
+CFILE_FOR_EACH_NUMBER(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
 namespace {

@@ -196,9 +196,7 @@ std::unique_ptr<BlockDecoder<T>> ForCodec::MakeDecoder(PhysicalType /*type*/,
   return std::make_unique<ForDecoder<T>>();
 }
 
-#define CFILE_INSTANTIATE(T)                                                       \
-  template std::unique_ptr<BlockDecoder<T>> ForCodec::MakeDecoder<T>(PhysicalType, \
-                                                                     const DecoderOptions&);
+#define CFILE_INSTANTIATE(T) CFILE_INSTANTIATE_DECODER(ForCodec, T)
 CFILE_INSTANTIATE(bool)
 CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

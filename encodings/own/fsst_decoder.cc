@@ -36,8 +36,7 @@ std::unique_ptr<BlockDecoder<T>> FsstCodec::MakeDecoder(PhysicalType /*type*/,
   return std::make_unique<FsstDecoder>(
       std::dynamic_pointer_cast<const SymbolDictionary>(options.dictionary));
 }
-template std::unique_ptr<BlockDecoder<std::string_view>> FsstCodec::MakeDecoder(
-    PhysicalType, const DecoderOptions&);
+CFILE_INSTANTIATE_DECODER(FsstCodec, std::string_view)
 
 absl::Status FsstDecoder::Open(const BlockView& view) {
   block_ = view.bytes;

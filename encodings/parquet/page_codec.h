@@ -19,6 +19,7 @@
 #include "encodings/core/back_to_back.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/bytes.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/seek_by_reading.h"

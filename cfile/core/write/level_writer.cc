@@ -339,10 +339,4 @@ absl::StatusOr<std::unique_ptr<internal::AnyWriter>> internal::NewEntryWriter(
   return writer;
 }
 
-absl::StatusOr<std::unique_ptr<internal::AnyWriter>> WriterBase::NewEntries(
-    absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type, const LevelLimits& limits,
-    const WriterOptions& options, bool holds_type) {
-  return internal::NewEntryWriter(std::move(sink), type, limits, options, holds_type);
-}
-
 }  // namespace cfile

@@ -436,10 +436,4 @@ absl::StatusOr<std::unique_ptr<internal::AnyWriter>> internal::NewValueWriter(
   return writer;
 }
 
-absl::StatusOr<std::unique_ptr<internal::AnyWriter>> WriterBase::NewValues(
-    absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type,
-    const WriterOptions& options, bool holds_type) {
-  return internal::NewValueWriter(std::move(sink), type, options, holds_type);
-}
-
 }  // namespace cfile

@@ -8,11 +8,11 @@
 #include "cfile/core/format/file_metadata.h"
 #include "cfile/core/format/metadata_keys.h"
 #include "cfile/core/read/file_reader.h"
-#include "cfile/core/write/any_writer.h"
 #include "cfile/parts/salvage/checksum_search.h"
 #include "cfile/parts/salvage/found_block.h"
 #include "cfile/parts/salvage/hole_filling_source.h"
 #include "cfile/parts/salvage/leaf_entries.h"
+#include "cfile/untyped.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
