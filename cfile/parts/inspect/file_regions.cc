@@ -1,16 +1,24 @@
-#include "cfile/parts/inspect/file_regions.h"
+// ListRegions: what each byte of a file is for.
+#include "cfile/inspect.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 #include <vector>
 
+#include "cfile/core/read/file_reader.h"
 #include "cfile/core/read/index_walk.h"
 #include "cfile/core/read/loaded_node.h"
+#include "cfile/core/read/reader_access.h"
+#include "cfile/reader.h"
 #include "encodings/core/status.h"
 
-namespace cfile::internal {
+namespace cfile {
 namespace {
+
+using internal::FileReader;
+using internal::IndexVisit;
+using internal::LoadedNode;
 
 FileRegion RegionAt(RegionKind kind, const BlockPointer& pointer) {
   return {.kind = kind, .offset = pointer.offset, .size_bytes = pointer.size};
@@ -26,7 +34,7 @@ struct Tree {
 Tree WalkTree(FileReader& file, IndexKind kind) {
   const bool positional = kind == IndexKind::kPositional;
   Tree tree;
-  VisitIndexNodes(file, kind, [&](const VisitedNode& visited) {
+  internal::VisitIndexNodes(file, kind, [&](const internal::VisitedNode& visited) {
     FileRegion& region = tree.nodes.emplace_back(RegionAt(
         positional ? RegionKind::kPositionalNode : RegionKind::kValueNode, visited.pointer));
     region.index = visited.depth;
@@ -65,7 +73,8 @@ std::vector<FileRegion> BlocksOf(const Tree& tree, bool positional, size_t other
 
 }  // namespace
 
-FileLayout ListRegions(FileReader& file) {
+FileLayout ListRegions(const Reader& reader) {
+  FileReader& file = *internal::ReaderAccess::File(reader);
   const FileInfo& info = file.info();
   Tree positional = WalkTree(file, IndexKind::kPositional);
   Tree value = WalkTree(file, IndexKind::kValue);
@@ -114,4 +123,4 @@ FileLayout ListRegions(FileReader& file) {
   return layout;
 }
 
-}  // namespace cfile::internal
+}  // namespace cfile

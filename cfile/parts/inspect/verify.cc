@@ -16,7 +16,6 @@
 #include "cfile/core/read/index_walk.h"
 #include "cfile/core/read/level_block_cursor.h"
 #include "cfile/core/read/reader_access.h"
-#include "cfile/parts/inspect/file_regions.h"
 #include "cfile/parts/inspect/statistics_check.h"
 #include "cfile/reader.h"
 #include "encodings/core/key_order.h"
@@ -34,7 +33,8 @@ using internal::FileReader;
 class Verifier {
  public:
   // `reader` must outlive the Verifier.
-  explicit Verifier(const Reader& reader) : file_(*internal::ReaderAccess::File(reader)) {}
+  explicit Verifier(const Reader& reader)
+      : reader_(reader), file_(*internal::ReaderAccess::File(reader)) {}
 
   VerifyReport Run() {
     const FileInfo& info = file_.info();
@@ -280,7 +280,7 @@ class Verifier {
   // only counts the bytes of the known regions.
   void CheckLayout(bool complete) {
     for (auto& list : entries_) list = {};  // frees memory; later checks do not use the entries
-    FileLayout layout = internal::ListRegions(file_);
+    FileLayout layout = ListRegions(reader_);
     const bool whole = complete && layout.damages.empty();
     if (complete) {
       for (Damage& overlap : layout.damages) report_.Add(std::move(overlap));
@@ -311,6 +311,7 @@ class Verifier {
     }
   }
 
+  const Reader& reader_;
   FileReader& file_;
   internal::BlockBuffer buffer_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;
