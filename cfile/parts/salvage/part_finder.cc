@@ -18,7 +18,7 @@
 namespace cfile::internal {
 namespace {
 
-using PartKind = OtherPart::Kind;
+using State = RepairedPart::State;
 
 // Words of this file (see also cfile/parts/table/commit/part_copy.h):
 // - A part is a folder with some rows of the table.
@@ -367,18 +367,17 @@ class PartFinder {
   // Adds a part to `survey`.
   // The part is not in `named_`: table.cft does not name it, or table.cft cannot be read.
   void Judge(const std::string& name, const Folder& folder, Survey& survey) const {
-    OtherPart other{.name = name};
+    RepairedPart other{.name = name, .state = State::kUnknown, .reason = {}};
     const Copy* const copy = CopyOf(folder);
     SurveyedPart found;
     if (!folder.copies.empty()) other.num_rows = folder.copies[0].part.num_rows;
     other.reason = ReasonOfDrop(folder, found.stale_marks);
     if (!other.reason.empty()) {
-      other.kind = PartKind::kDropped;
+      other.state = State::kDropped;
     } else if (copy == nullptr && !folder.copies.empty()) {
-      other.kind = PartKind::kUncommitted;
+      other.state = State::kUncommitted;
       other.reason = "the commit that wrote it has failed, because another commit took its place";
     } else if (copy == nullptr) {
-      other.kind = PartKind::kUnknown;
       other.reason = folder.unreadable.empty()
                          ? "no copy of its description: its writer has not finished, or an earlier "
                            "version wrote it"
@@ -393,13 +392,13 @@ class PartFinder {
         survey.parts.push_back(std::move(found));
         return;
       } else {
-        other.kind = PartKind::kLeftOut;
+        other.state = State::kLeftOut;
         other.reason = "table.cft does not name it, although no commit has dropped it";
       }
     }
-    if (survey.finds_parts || other.kind == PartKind::kLeftOut) {
-      survey.others.push_back(std::move(other));
-    }
+    const bool left_out = other.state == State::kLeftOut;
+    if (left_out || other.state == State::kUnknown) other.lost_rows = other.num_rows;
+    if (survey.finds_parts || left_out) survey.others.push_back(std::move(other));
   }
 
   // Describes `part` by the schema of `to` instead of the schema of `from`.

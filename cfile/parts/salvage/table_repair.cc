@@ -25,22 +25,7 @@ using internal::Survey;
 using internal::SurveyedPart;
 using internal::SurveyedTable;
 using internal::TablePart;
-using PartKind = internal::OtherPart::Kind;
 using State = RepairedPart::State;
-
-State StateOf(PartKind kind) {
-  switch (kind) {
-    case PartKind::kLeftOut:
-      return State::kLeftOut;
-    case PartKind::kDropped:
-      return State::kDropped;
-    case PartKind::kUncommitted:
-      return State::kUncommitted;
-    case PartKind::kUnknown:
-      break;
-  }
-  return State::kUnknown;
-}
 
 // Writes the bytes of a damaged table.cft to another file. Returns the name of this file.
 absl::StatusOr<std::string> KeepDamaged(Storage& storage, const std::string& bytes) {
@@ -125,23 +110,9 @@ absl::Status SalvageParts(const std::shared_ptr<Storage>& storage, const RepairO
 }  // namespace
 
 std::string_view NameOf(RepairedPart::State state) {
-  switch (state) {
-    case State::kKept:
-      return "kept";
-    case State::kSalvaged:
-      return "salvaged";
-    case State::kDamaged:
-      return "damaged";
-    case State::kLeftOut:
-      return "left out";
-    case State::kDropped:
-      return "dropped";
-    case State::kUncommitted:
-      return "uncommitted";
-    case State::kUnknown:
-      return "unknown";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"kept",    "salvaged",    "damaged", "left out",
+                                         "dropped", "uncommitted", "unknown"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 bool RepairReport::complete() const {
@@ -177,14 +148,7 @@ absl::StatusOr<RepairReport> Repair(const TableLocation& table, const RepairOpti
     report.num_rows += part.num_rows - part.lost_rows;
     report.parts.push_back(std::move(part));
   }
-  for (const internal::OtherPart& other : survey.others) {
-    const bool lost = other.kind == PartKind::kLeftOut || other.kind == PartKind::kUnknown;
-    report.parts.push_back({.name = other.name,
-                            .state = StateOf(other.kind),
-                            .num_rows = other.num_rows,
-                            .lost_rows = lost ? other.num_rows : 0,
-                            .reason = other.reason});
-  }
+  report.parts.insert(report.parts.end(), survey.others.begin(), survey.others.end());
   const bool commits = survey.finds_parts || !report.damage.empty() || leaves_out;
   report.changed = commits || salvages;
   if (options.dry_run) return report;
