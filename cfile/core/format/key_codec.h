@@ -33,9 +33,10 @@ void AppendKey(const T& value, std::string& out) {
     // std::is_signed is false for __int128 in strict mode.
     if constexpr (std::is_signed_v<T> || std::is_same_v<T, encodings::int128_t>)
       bits ^= Bits{1} << (8 * sizeof(T) - 1);
-    for (int shift = 8 * (static_cast<int>(sizeof(T)) - 1); shift >= 0; shift -= 8) {
-      out.push_back(static_cast<char>(static_cast<uint8_t>(bits >> shift)));
-    }
+    char bytes[sizeof(T)];
+    for (size_t i = 0; i < sizeof(T); ++i)
+      bytes[i] = static_cast<char>(static_cast<uint8_t>(bits >> 8 * (sizeof(T) - 1 - i)));
+    out.append(bytes, sizeof(T));
   }
 }
 

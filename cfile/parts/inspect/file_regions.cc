@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "cfile/core/read/file_reader.h"
-#include "cfile/core/read/index_walk.h"
-#include "cfile/core/read/loaded_node.h"
 #include "cfile/core/read/reader_access.h"
+#include "cfile/parts/inspect/index_nodes.h"
 #include "cfile/reader.h"
 #include "encodings/core/status.h"
 

@@ -11,6 +11,7 @@
 #include "cfile/core/read/reader_access.h"
 #include "cfile/core/wire/messages.h"
 #include "cfile/parts/inspect/describe_message.h"
+#include "cfile/parts/inspect/index_nodes.h"
 #include "cfile/reader.h"
 #include "encodings/core/status.h"
 
