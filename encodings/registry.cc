@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/status.h"
@@ -243,7 +242,7 @@ std::string EncodingName(Encoding encoding) {
     if (name.empty()) name = AbsentName(OtherCodecs(), encoding, "with CFILE_ENCODINGS=kudu");
   }
   if (!name.empty()) return name;
-  return absl::StrCat("encoding ", static_cast<uint32_t>(encoding));
+  return StrCat("encoding ", static_cast<uint32_t>(encoding));
 }
 
 std::string_view EncodingSuits(Encoding encoding) {
@@ -321,7 +320,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encodi
 
 absl::Status CheckWithoutDictionary(Encoding encoding, BlockView& block) {
   absl::Status status = absl::UnimplementedError(
-      absl::StrCat("this build has no dictionary of ", EncodingName(encoding)));
+      StrCat("this build has no dictionary of ", EncodingName(encoding)));
   WithCodec(Codecs(), encoding, [&]<typename C>(std::type_identity<C>) {
     if constexpr (HasDictionary<C>) status = C::CheckWithoutDictionary(block);
   });

@@ -94,6 +94,15 @@ inline std::string AboveLimit(uint64_t limit, std::string_view option) {
 
 }  // namespace cfile::encodings
 
+namespace cfile {
+
+using encodings::AboveLimit;
+using encodings::DataLoss;
+using encodings::OutOfRange;
+using encodings::StrCat;
+
+}  // namespace cfile
+
 // This Abseil (20220623) has no status_macros.h yet.
 #define CFILE_CONCAT_INNER(a, b) a##b
 #define CFILE_CONCAT(a, b) CFILE_CONCAT_INNER(a, b)

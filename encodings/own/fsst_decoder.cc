@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "encodings/core/status.h"
 #include "encodings/core/value_dictionary.h"
 #include "encodings/own/fsst.h"
 #include "encodings/parquet/parquet_dictionary.h"
@@ -99,7 +100,7 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
     for (uint32_t i = 0; i < group_count_; ++i)
       starts_[i + 1] = starts_[i] + suffixes_[i] + parts.least_suffix;
     if (starts_[group_count_] != codes_.size()) {
-      return Damaged(group, absl::StrCat("its values take ", starts_[group_count_],
+      return Damaged(group, StrCat("its values take ", starts_[group_count_],
                                          " bytes, but it has ", codes_.size(), " bytes of text"));
     }
     group_ = group;
@@ -117,11 +118,11 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
   if (!sound) return Damaged(group, "a value shares more bytes than the value before it has");
   // `used` + `common` is at least as large as each size, so 32 bits are enough for the sizes.
   if (used > most || used + common > UINT32_MAX) {
-    return Damaged(group, absl::StrCat("its suffixes have ", used, " bytes, but its ",
+    return Damaged(group, StrCat("its suffixes have ", used, " bytes, but its ",
                                        codes_.size(), " bytes of text cannot have as many"));
   }
   if (!compressed_ && used < most) {
-    return Damaged(group, absl::StrCat("its suffixes have ", used, " bytes, but it has ", most,
+    return Damaged(group, StrCat("its suffixes have ", used, " bytes, but it has ", most,
                                        " bytes of text"));
   }
   ReserveText(static_cast<size_t>(used));
@@ -131,7 +132,7 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
   } else if (!DecompressSymbols(dictionary_->table, static_cast<size_t>(used), codes_, end)) {
     return Damaged(group, kWrongCode);
   } else if (!codes_.empty() || static_cast<uint64_t>(end - text()) != used) {
-    return Damaged(group, absl::StrCat("its codes do not stand for ", used, " bytes"));
+    return Damaged(group, StrCat("its codes do not stand for ", used, " bytes"));
   }
   longest_ = static_cast<size_t>(longest);
   group_ = group;

@@ -33,7 +33,6 @@ namespace cfile {
 namespace {
 
 using encodings::AsString;
-using encodings::DataLoss;
 
 // One codec. If the function is null, the codec was not built in and only its name is known.
 struct Codec {
@@ -145,7 +144,7 @@ absl::StatusOr<size_t> Inflate(std::span<const uint8_t> in, std::span<uint8_t> o
 absl::Status InitLzo() {
   static const int code = lzo_init();
   if (code == LZO_E_OK) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("liblzo2 does not fit this build: error ", code));
+  return absl::InternalError(StrCat("liblzo2 does not fit this build: error ", code));
 }
 absl::StatusOr<size_t> LzoUncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
   CFILE_RETURN_IF_ERROR(InitLzo());
@@ -265,7 +264,7 @@ const Codec* FindCodec(Compression compression) {
 absl::StatusOr<const Codec*> FindBuiltInCodec(Compression compression) {
   const Codec* codec = FindCodec(compression);
   if (codec != nullptr && codec->uncompress != nullptr) return codec;
-  return absl::UnimplementedError(absl::StrCat("compression codec ", CompressionName(compression),
+  return absl::UnimplementedError(StrCat("compression codec ", CompressionName(compression),
                                                " was not built into this library"));
 }
 
@@ -316,7 +315,7 @@ std::vector<Compression> AllCompressions() {
 std::string CompressionName(Compression compression) {
   const Codec* codec = FindCodec(compression);
   if (codec != nullptr) return std::string(codec->name);
-  return absl::StrCat("compression ", static_cast<uint32_t>(compression));
+  return StrCat("compression ", static_cast<uint32_t>(compression));
 }
 
 absl::StatusOr<Compression> ParseCompression(std::string_view name) {
@@ -329,7 +328,7 @@ absl::StatusOr<Compression> ParseCompression(std::string_view name) {
     }
     if (codec.uncompress != nullptr) absl::StrAppend(&names, " ", std::string(codec.name));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
+  return absl::InvalidArgumentError(StrCat(
       "\"", std::string(name), "\" is not a compression codec; expected one of:", names));
 }
 

@@ -22,7 +22,7 @@ uint32_t ExtendCrc32c(uint32_t crc, std::span<const uint8_t> bytes) {
 }
 
 absl::Status WrongChecksum(uint32_t expected, uint32_t found, std::string_view where) {
-  return encodings::DataLoss("checksum mismatch", where, ": expected 0x",
+  return DataLoss("checksum mismatch", where, ": expected 0x",
                              absl::Hex(expected, absl::kZeroPad8), ", found 0x",
                              absl::Hex(found, absl::kZeroPad8));
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -10,7 +9,6 @@ namespace cfile::internal {
 namespace {
 
 using encodings::ByteWriter;
-using encodings::DataLoss;
 using encodings::LoadLittleEndian;
 
 constexpr size_t kOrdinalOffset = 20;
@@ -94,7 +92,7 @@ absl::Status ReadBlockHead(std::span<const uint8_t> block, bool verify, BlockHea
   }
   if (head.dictionary != 0) {
     return absl::UnimplementedError(
-        absl::StrCat("the block needs dictionary ", head.dictionary,
+        StrCat("the block needs dictionary ", head.dictionary,
                      ", but this library supports one dictionary in a file, number 0"));
   }
   return absl::OkStatus();
@@ -119,7 +117,7 @@ absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block, u
       const size_t first = head.size_bytes() + begin;
       return WrongChecksum(
           stored, found,
-          absl::StrCat(" of the block's bytes ", first, " to ", first + part.size() - 1));
+          StrCat(" of the block's bytes ", first, " to ", first + part.size() - 1));
     }
   }
   return absl::OkStatus();

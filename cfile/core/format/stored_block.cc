@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/compression.h"
 #include "cfile/core/format/crc32c.h"
 #include "cfile/core/format/file_policy.h"
@@ -14,10 +13,7 @@
 namespace cfile::internal {
 namespace {
 
-using encodings::AboveLimit;
 using encodings::ByteReader;
-using encodings::DataLoss;
-using encodings::OutOfRange;
 
 }  // namespace
 
@@ -247,11 +243,11 @@ absl::Status InBlock(const absl::Status& status, const std::string& file,
   // The source or an inner call may already have put the name of the file or the block into the
   // message.
   const std::string block =
-      absl::StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
-  if (absl::StartsWith(status.message(), absl::StrCat(file, ": ", block))) return status;
+      StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
+  if (absl::StartsWith(status.message(), StrCat(file, ": ", block))) return status;
   const bool named = Names(status.message(), file);
   return WithMessage(status,
-                     absl::StrCat(named ? "" : file, named ? "" : ": ", block, status.message()));
+                     StrCat(named ? "" : file, named ? "" : ": ", block, status.message()));
 }
 
 }  // namespace cfile::internal

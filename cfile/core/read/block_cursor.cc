@@ -9,7 +9,6 @@ namespace cfile::internal {
 namespace {
 
 using encodings::AnyBlockDecoder;
-using encodings::DataLoss;
 using encodings::kMaxBatchValues;
 using encodings::ValueSpan;
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/file_metadata.h"
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/statistics_block.h"
@@ -31,7 +30,7 @@ constexpr uint64_t kMostGrowth = 64;
 std::string CacheIdentity(const Source& source, const ReaderOptions& options) {
   const std::string identity = source.identity();
   if (identity.empty()) return identity;
-  return absl::StrCat(options.verify_checksums ? "verified " : "", options.max_block_size_bytes,
+  return StrCat(options.verify_checksums ? "verified " : "", options.max_block_size_bytes,
                       " ", identity);
 }
 
@@ -132,7 +131,7 @@ absl::StatusOr<std::unique_ptr<LoadedNode>> FileReader::LoadNode(
     if (leftmost && parsed.leaf() && parsed.num_entries() > 0) {
       const uint64_t first = parsed.entry_pointer(0).offset;
       if (first - first_block_offset >= kAlignment) {
-        return encodings::DataLoss("the index's first block lies at offset ", first,
+        return DataLoss("the index's first block lies at offset ", first,
                                    ", expected the offset after the header, ", first_block_offset);
       }
     }
@@ -149,7 +148,7 @@ absl::StatusOr<const LoadedNode*> FileReader::IndexRoot(IndexKind kind) {
       kind == IndexKind::kPositional ? info_.positional_index_root : info_.value_index_root;
   if (!pointer) {
     return absl::FailedPreconditionError(
-        absl::StrCat(source_->name(), ": the file has no ",
+        StrCat(source_->name(), ": the file has no ",
                      kind == IndexKind::kPositional ? "positional" : "value", " index"));
   }
   if (in_memory()) return LoadRoot(kind, *pointer);
@@ -192,7 +191,7 @@ absl::StatusOr<const LoadedNode*> FileReader::LoadChild(IndexKind kind, const Lo
   if (const LoadedNode* kept = parent.child(entry); kept != nullptr) return kept;
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<LoadedNode> child, std::move(loaded));
   const auto damaged = [&](const auto&... parts) {
-    return InBlock(encodings::DataLoss(parts...), source_->name(), pointer);
+    return InBlock(DataLoss(parts...), source_->name(), pointer);
   };
   if (child->num_entries() == 0) return damaged("an index node below the root has no entries");
   if (kind == IndexKind::kPositional) {
@@ -223,7 +222,7 @@ absl::Status FileReader::CheckNumValues() {
     if (!(positional ? info_.positional_index_root : info_.value_index_root)) continue;
     CFILE_ASSIGN_OR_RETURN(const LoadedNode* root, IndexRoot(kind));
     if (root->num_entries() == 0) continue;
-    return encodings::DataLoss(source_->name(), ": the footer says 0 rows, the ",
+    return DataLoss(source_->name(), ": the footer says 0 rows, the ",
                                positional ? "positional" : "value", " index has blocks");
   }
   return absl::OkStatus();
@@ -268,8 +267,8 @@ absl::StatusOr<FileStatistics> FileReader::ReadStatistics() const {
   auto statistics = [&]() -> absl::StatusOr<FileStatistics> {
     const auto block = FetchOnce(*info_.statistics, limit, buffer);
     if (absl::IsOutOfRange(block.status())) {
-      return encodings::OutOfRange("the statistics are ",
-                                   encodings::AboveLimit(limit, "max_bloom_filter_bytes"));
+      return OutOfRange("the statistics are ",
+                                   AboveLimit(limit, "max_bloom_filter_bytes"));
     }
     CFILE_RETURN_IF_ERROR(block.status());
     return ParseStatistics(block->bytes, info_);

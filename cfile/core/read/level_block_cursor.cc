@@ -11,7 +11,6 @@ namespace cfile::internal {
 namespace {
 
 using encodings::CountLevels;
-using encodings::DataLoss;
 using encodings::kMaxBatchValues;
 
 // The number of entries that are decoded at a time, unless a record is longer. These entries fit

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/level_block.h"
 #include "cfile/core/io/named_status.h"
@@ -28,7 +27,7 @@ constexpr uint64_t kMaxGrowth = 16;
 
 absl::Status CheckLimits(const LevelLimits& limits, const WriterOptions& options) {
   const auto invalid = [](auto... parts) {
-    return absl::InvalidArgumentError(absl::StrCat(parts...));
+    return absl::InvalidArgumentError(StrCat(parts...));
   };
   if (limits.kudu_array && limits != LevelLimits::KuduArray(options.nullable))
     return invalid("the level limits of an array must be those of LevelLimits::KuduArray");
@@ -59,7 +58,7 @@ class EntryWriter final : public internal::ColumnPipeline {
         [&] { return AppendEntries(entries.repetition, entries.definition, entries.values); });
   }
   absl::Status Append(const internal::AnyBatch& /*rows*/) override {
-    return absl::InternalError(absl::StrCat(file_.name(), ": the column has levels"));
+    return absl::InternalError(StrCat(file_.name(), ": the column has levels"));
   }
 
   bool Takes(const internal::CopiedBlock& block) const override {
@@ -86,7 +85,7 @@ class EntryWriter final : public internal::ColumnPipeline {
  private:
   template <typename... Parts>
   absl::Status Invalid(const Parts&... parts) const {
-    return absl::InvalidArgumentError(absl::StrCat(file_.name(), ": ", parts...));
+    return absl::InvalidArgumentError(StrCat(file_.name(), ": ", parts...));
   }
 
   absl::Status AppendEntries(std::span<const uint16_t> repetition,
@@ -188,7 +187,7 @@ class EntryWriter final : public internal::ColumnPipeline {
       }
       CFILE_RETURN_IF_ERROR(internal::CheckSizes(
           strings.first(part.values), type_, options_,
-          [&](size_t i) { return absl::StrCat(file_.name(), ": value ", num_present_ + i); }));
+          [&](size_t i) { return StrCat(file_.name(), ": value ", num_present_ + i); }));
     } else {
       part.values = part.definition == nullptr ? part.count
                                                : encodings::CountLevels(part.definition, part.count,
@@ -213,10 +212,10 @@ class EntryWriter final : public internal::ColumnPipeline {
     while (!values.empty()) {
       const size_t taken = encoder_->AppendAny(values);
       if (taken == 0) {
-        return absl::OutOfRangeError(absl::StrCat(
+        return absl::OutOfRangeError(StrCat(
             file_.name(), ": record ", num_records_ + records - 1,
             " with the records before it in its block is ",
-            encodings::AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
+            AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
       }
       values = From(values, taken);
     }
@@ -242,7 +241,7 @@ class EntryWriter final : public internal::ColumnPipeline {
 
   absl::Status TooManyRecords() const {
     return absl::OutOfRangeError(
-        absl::StrCat(file_.name(), ": a file holds at most ", kMax32,
+        StrCat(file_.name(), ": a file holds at most ", kMax32,
                      " records and a block at most as many entries: begin another part"));
   }
 

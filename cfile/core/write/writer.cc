@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/data_block.h"
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/key_codec.h"
@@ -108,7 +107,7 @@ class ValueWriter final : public internal::ColumnPipeline {
     });
   }
   absl::Status Append(const internal::AnyLevelBatch& /*entries*/) override {
-    return absl::InternalError(absl::StrCat(file_.name(), ": the column has no levels"));
+    return absl::InternalError(StrCat(file_.name(), ": the column has no levels"));
   }
 
   bool Takes(const internal::CopiedBlock& block) const override {
@@ -155,7 +154,7 @@ class ValueWriter final : public internal::ColumnPipeline {
 
   absl::Status CheckRoom(uint64_t rows) const {
     if (rows <= kMaxRows - num_rows_) return absl::OkStatus();
-    return absl::OutOfRangeError(absl::StrCat(file_.name(), ": a file holds at most ", kMaxRows,
+    return absl::OutOfRangeError(StrCat(file_.name(), ": a file holds at most ", kMaxRows,
                                               " rows: begin another part"));
   }
 
@@ -165,7 +164,7 @@ class ValueWriter final : public internal::ColumnPipeline {
     const auto fault = internal::FindOrderFault(values, type_.physical(),
                                                 num_rows_ == 0 ? nullptr : last_value_.value());
     if (!fault) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::InvalidArgumentError(StrCat(
         file_.name(), ": the value at ordinal ", num_rows_ + fault->index,
         fault->is_key
             ? " is less than the value before it, but a column with a value index must ascend"
@@ -181,7 +180,7 @@ class ValueWriter final : public internal::ColumnPipeline {
       const uint64_t ordinal =
           num_rows_ +
           (validity == nullptr ? i : encodings::PositionOfOne(validity, begin, i) - begin);
-      return absl::StrCat(file_.name(), ": the value at ordinal ", ordinal);
+      return StrCat(file_.name(), ": the value at ordinal ", ordinal);
     });
   }
 
@@ -361,7 +360,7 @@ class ValueWriter final : public internal::ColumnPipeline {
 
   absl::Status NotNullable(uint64_t ordinal) const {
     return UnfitRows(absl::InvalidArgumentError(
-        absl::StrCat(file_.name(), ": the value at ordinal ", ordinal,
+        StrCat(file_.name(), ": the value at ordinal ", ordinal,
                      " is null, but the column is not nullable",
                      options_.value_index ? " (it has a value index)" : "")));
   }

@@ -20,8 +20,6 @@ namespace cfile::internal {
 namespace {
 
 using encodings::BlockDescription;
-using encodings::DataLoss;
-using encodings::StrCat;
 
 // Adds the fields of the head of a movable block. `block`: all bytes of the block. `stored`: true
 // if these are the bytes in the file, false if they are the bytes before compression.

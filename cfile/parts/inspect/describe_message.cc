@@ -24,8 +24,6 @@ namespace cfile::internal {
 namespace {
 
 using encodings::BlockDescription;
-using encodings::DataLoss;
-using encodings::StrCat;
 using wire::Field;
 using wire::FieldReader;
 using wire::Kind;

@@ -24,8 +24,6 @@ namespace {
 
 using encodings::AsString;
 using encodings::BlockDescription;
-using encodings::DataLoss;
-using encodings::StrCat;
 
 absl::Status AddMagic(std::span<const uint8_t> magic, BlockDescription& description) {
   const std::string_view text = AsString(magic);

@@ -19,8 +19,6 @@
 namespace cfile {
 namespace {
 
-using encodings::DataLoss;
-using encodings::StrCat;
 using internal::FileReader;
 using internal::IndexWalk;
 

@@ -28,7 +28,7 @@ absl::StatusOr<internal::DictionaryBlock> internal::SplitDictionary(
   encodings::ByteReader reader(bytes);
   uint64_t count = 0;
   if (!reader.ReadVint64(count) || count > std::numeric_limits<uint32_t>::max()) {
-    return encodings::DataLoss("the number of values of the dictionary is malformed in its ",
+    return DataLoss("the number of values of the dictionary is malformed in its ",
                                bytes.size(), " bytes");
   }
   block.count_bytes = reader.offset();

@@ -108,7 +108,7 @@ FileLayout ListRegions(const Reader& reader) {
     if (region.offset < end) {
       const BlockPointer pointer{region.offset, static_cast<uint32_t>(region.size_bytes)};
       layout.damages.push_back(
-          {.status = encodings::DataLoss(file.source().name(), ": the block at offset ",
+          {.status = DataLoss(file.source().name(), ": the block at offset ",
                                          region.offset, ", ", region.size_bytes,
                                          " bytes, overlaps the one that ends at ", end),
            .block = pointer});

@@ -25,7 +25,6 @@
 namespace cfile {
 namespace {
 
-using encodings::DataLoss;
 using internal::FileReader;
 
 // Checks one file and collects the damages. In messages an index entry and its block are identified

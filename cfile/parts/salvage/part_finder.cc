@@ -168,7 +168,7 @@ class PartFinder {
     CFILE_ASSIGN_OR_RETURN(TableContents copy, ParseTable(object.bytes, full_path, options_));
     if (copy.parts.size() != 1 || copy.parts[0].directory != folder || !copy.chunks.empty() ||
         copy.sequence != tag.sequence || copy.commit_ids.empty() || copy.commit_ids[0] != tag.id) {
-      return encodings::DataLoss(full_path, ": this is not the copy of this part and this commit");
+      return DataLoss(full_path, ": this is not the copy of this part and this commit");
     }
     return copy;
   }
@@ -217,7 +217,7 @@ class PartFinder {
       for (const auto& [name, folder] : folders_) {
         if (!folder.unreadable.empty()) reason = folder.unreadable[0];
       }
-      return encodings::DataLoss(path, ": cannot be rebuilt: none of ", folders_.size(),
+      return DataLoss(path, ": cannot be rebuilt: none of ", folders_.size(),
                                  " folders of parts has a readable copy of the schema: ", reason);
     }
     std::set<std::string_view> known;
@@ -412,7 +412,7 @@ class PartFinder {
         renamed.columns[i].name = to.schema.columns[i].name;
       }
       if (!from.identities && !to.schema.tree && renamed == to.schema) return absl::OkStatus();
-      return encodings::DataLoss("part ", part.directory, ": its copy has another schema than the ",
+      return DataLoss("part ", part.directory, ": its copy has another schema than the ",
                                  "newest copy, whose columns have no ids");
     }
     TableContents table = from;

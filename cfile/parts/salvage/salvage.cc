@@ -303,8 +303,8 @@ class Salvager {
       if (found.size_bytes > options_.reader.max_block_size_bytes &&
           found.kind != BlockKind::kStatistics) {
         return internal::InBlock(
-            encodings::OutOfRange("its ", found.size_bytes, " bytes before compression are ",
-                                  encodings::AboveLimit(options_.reader.max_block_size_bytes,
+            OutOfRange("its ", found.size_bytes, " bytes before compression are ",
+                                  AboveLimit(options_.reader.max_block_size_bytes,
                                                         "max_block_size_bytes")),
             source_->name(), found.pointer);
       }

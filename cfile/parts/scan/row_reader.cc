@@ -350,7 +350,7 @@ class BlockRows final : public RowReader, FileCursor {
       CFILE_RETURN_IF_ERROR(CopyEntries(read, 0, read.num_entries, read.values));
       while (row_block_.row() == InBlockRow(begin)) {
         CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch piece, levels_->Next(1));
-        if (piece.empty()) return encodings::DataLoss("a record has no end");
+        if (piece.empty()) return DataLoss("a record has no end");
         CFILE_RETURN_IF_ERROR(CopyEntries(piece, 0, piece.num_entries, piece.values));
       }
       ++done;
@@ -405,8 +405,8 @@ class BlockRows final : public RowReader, FileCursor {
                                  : values.count * encodings::WidthOf(lane()));
     const uint64_t limit = kMostBlocksOfRecord * file().options().max_block_size_bytes;
     if (copied_bytes_ > limit) {
-      return encodings::OutOfRange("a record takes ", copied_bytes_, " bytes, ",
-                                   encodings::AboveLimit(limit, "max_block_size_bytes"));
+      return OutOfRange("a record takes ", copied_bytes_, " bytes, ",
+                                   AboveLimit(limit, "max_block_size_bytes"));
     }
     const auto copy = [&](std::span<const uint16_t> levels, std::vector<uint16_t>& to) {
       if (!levels.empty()) to.insert(to.end(), levels.begin() + begin, levels.begin() + end);
