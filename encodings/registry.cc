@@ -319,8 +319,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encodi
 }
 
 absl::Status CheckWithoutDictionary(Encoding encoding, BlockView& block) {
-  absl::Status status = absl::UnimplementedError(
-      StrCat("this build has no dictionary of ", EncodingName(encoding)));
+  absl::Status status =
+      absl::UnimplementedError(StrCat("this build has no dictionary of ", EncodingName(encoding)));
   WithCodec(Codecs(), encoding, [&]<typename C>(std::type_identity<C>) {
     if constexpr (HasDictionary<C>) status = C::CheckWithoutDictionary(block);
   });
@@ -375,9 +375,9 @@ CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
 std::string_view PhysicalTypeName(PhysicalType type) {
-  constexpr std::string_view kNames[] = {"bool",   "int8",  "uint8",  "int16",  "uint16",
-                                         "int32",  "uint32", "int64",  "uint64", "int128",
-                                         "int96",  "float",  "double", "bytes",  "fixed bytes"};
+  constexpr std::string_view kNames[] = {"bool",  "int8",   "uint8",  "int16",  "uint16",
+                                         "int32", "uint32", "int64",  "uint64", "int128",
+                                         "int96", "float",  "double", "bytes",  "fixed bytes"};
   static_assert(std::size(kNames) == kNumPhysicalTypes);
   return kNames[static_cast<size_t>(type)];
 }

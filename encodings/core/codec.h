@@ -30,11 +30,11 @@ struct CodecDefaults {
 };
 
 // Instantiate MakeEncoder or MakeDecoder of `Codec` for T.
-#define CFILE_INSTANTIATE_ENCODER(Codec, T)                                         \
-  template std::unique_ptr<BlockEncoder<T>> Codec::MakeEncoder<T>(PhysicalType,     \
+#define CFILE_INSTANTIATE_ENCODER(Codec, T)                                     \
+  template std::unique_ptr<BlockEncoder<T>> Codec::MakeEncoder<T>(PhysicalType, \
                                                                   const EncoderOptions&);
-#define CFILE_INSTANTIATE_DECODER(Codec, T)                                         \
-  template std::unique_ptr<BlockDecoder<T>> Codec::MakeDecoder<T>(PhysicalType,     \
+#define CFILE_INSTANTIATE_DECODER(Codec, T)                                     \
+  template std::unique_ptr<BlockDecoder<T>> Codec::MakeDecoder<T>(PhysicalType, \
                                                                   const DecoderOptions&);
 
 }  // namespace cfile::encodings

@@ -147,7 +147,7 @@ absl::Status PlainCodec::Describe(PhysicalType type, const DecoderOptions& /*opt
   return absl::OkStatus();
 }
 
-#define CFILE_INSTANTIATE(T) \
+#define CFILE_INSTANTIATE(T)               \
   CFILE_INSTANTIATE_ENCODER(PlainCodec, T) \
   CFILE_INSTANTIATE_DECODER(PlainCodec, T)
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)

@@ -125,11 +125,10 @@ absl::Status PrefixDecoder::BadEntry(uint32_t position, const uint8_t* at, size_
   if (!ParseEntry(at, entry)) {
     return Damaged(position, at,
                    StrCat("its lengths or its bytes run past the end of the entries at byte ",
-                                layout_.entries_end - layout_.block.data()));
+                          layout_.entries_end - layout_.block.data()));
   }
-  return Damaged(
-      position, at,
-      StrCat("it shares ", entry.shared, " bytes with a value of ", key_size, " bytes"));
+  return Damaged(position, at,
+                 StrCat("it shares ", entry.shared, " bytes with a value of ", key_size, " bytes"));
 }
 
 absl::Status PrefixDecoder::BadRestart(uint32_t index) const {

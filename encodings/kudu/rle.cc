@@ -129,7 +129,7 @@ absl::Status RleCodec::Describe(PhysicalType type, const DecoderOptions& /*optio
   return DescribeRuns(width, count, description.reader().remaining(), description);
 }
 
-#define CFILE_INSTANTIATE(T) \
+#define CFILE_INSTANTIATE(T)             \
   CFILE_INSTANTIATE_ENCODER(RleCodec, T) \
   CFILE_INSTANTIATE_DECODER(RleCodec, T)
 CFILE_INSTANTIATE(bool)

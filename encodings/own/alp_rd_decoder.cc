@@ -213,8 +213,7 @@ absl::Status DescribeAlpRd(const BlockView& block, BlockDescription& description
         form.covered() > kBits) {
       return DataLoss(text, ": numbers of ", form.width(), " bits");
     }
-    CFILE_RETURN_IF_ERROR(
-        description.AddBytes(form.bases() * sizeof(U), "bases", std::move(text)));
+    CFILE_RETURN_IF_ERROR(description.AddBytes(form.bases() * sizeof(U), "bases", std::move(text)));
     CFILE_RETURN_IF_ERROR(description.AddBytes(AlpRdPackedBytes(form, count), "packed numbers"));
     CFILE_RETURN_IF_ERROR(
         description.AddBytes(entry.exceptions * sizeof(uint16_t), "positions of the exceptions"));

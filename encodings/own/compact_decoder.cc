@@ -309,7 +309,8 @@ absl::Status DescribePage(const Transformation<T>& form, bool has_codes, uint32_
     CFILE_RETURN_IF_ERROR(description.AddFixed<CompactNumber<T>>(sum).status());
   if (form.decimals) CFILE_RETURN_IF_ERROR(description.AddFixed<uint16_t>("exceptions").status());
   if (has_codes) {
-    CFILE_ASSIGN_OR_RETURN(const uint16_t bytes, description.AddFixed<uint16_t>("size of the codes"));
+    CFILE_ASSIGN_OR_RETURN(const uint16_t bytes,
+                           description.AddFixed<uint16_t>("size of the codes"));
     CFILE_RETURN_IF_ERROR(description.AddBytes(bytes, "codes of the bins", StrCat("page ", page)));
   }
   const size_t at = description.reader().offset();

@@ -100,8 +100,8 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
     for (uint32_t i = 0; i < group_count_; ++i)
       starts_[i + 1] = starts_[i] + suffixes_[i] + parts.least_suffix;
     if (starts_[group_count_] != codes_.size()) {
-      return Damaged(group, StrCat("its values take ", starts_[group_count_],
-                                         " bytes, but it has ", codes_.size(), " bytes of text"));
+      return Damaged(group, StrCat("its values take ", starts_[group_count_], " bytes, but it has ",
+                                   codes_.size(), " bytes of text"));
     }
     group_ = group;
     return absl::OkStatus();
@@ -118,12 +118,12 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
   if (!sound) return Damaged(group, "a value shares more bytes than the value before it has");
   // `used` + `common` is at least as large as each size, so 32 bits are enough for the sizes.
   if (used > most || used + common > UINT32_MAX) {
-    return Damaged(group, StrCat("its suffixes have ", used, " bytes, but its ",
-                                       codes_.size(), " bytes of text cannot have as many"));
+    return Damaged(group, StrCat("its suffixes have ", used, " bytes, but its ", codes_.size(),
+                                 " bytes of text cannot have as many"));
   }
   if (!compressed_ && used < most) {
-    return Damaged(group, StrCat("its suffixes have ", used, " bytes, but it has ", most,
-                                       " bytes of text"));
+    return Damaged(
+        group, StrCat("its suffixes have ", used, " bytes, but it has ", most, " bytes of text"));
   }
   ReserveText(static_cast<size_t>(used));
   uint8_t* end = text();

@@ -46,8 +46,8 @@ absl::Status ReadByteArrays(uint64_t count, std::span<const uint8_t> page, uint8
   return absl::OkStatus();
 }
 
-// Checks that the page can hold `count` values, before anything is allocated. `value_size`: the bytes
-// of each value; 0: any number of bytes.
+// Checks that the page can hold `count` values, before anything is allocated. `value_size`: the
+// bytes of each value; 0: any number of bytes.
 absl::Status CheckPageSize(uint64_t count, uint64_t value_size, bool bits, size_t page_size,
                            size_t max_values) {
   if (count > UINT32_MAX) return DamagedPage(count, "codes have at most 32 bits");
@@ -66,8 +66,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
                                                            std::span<const uint8_t> page,
                                                            size_t max_values) {
   constexpr bool kBits = std::is_same_v<P, bool>;
-  CFILE_RETURN_IF_ERROR(CheckPageSize(count, kIsBytes<P> ? type_length : sizeof(P), kBits,
-                                      page.size(), max_values));
+  CFILE_RETURN_IF_ERROR(
+      CheckPageSize(count, kIsBytes<P> ? type_length : sizeof(P), kBits, page.size(), max_values));
   const auto dictionary = std::make_shared<ValueDictionary<P>>();
   dictionary->size = static_cast<uint32_t>(count);
   dictionary->type_length = type_length;

@@ -40,7 +40,7 @@ absl::StatusOr<BlockPointer> BlockAppender::PointerFrom(uint64_t begin) const {
   const uint64_t size = offset_ - begin;
   if (size > std::numeric_limits<int32_t>::max()) {
     return absl::OutOfRangeError(StrCat(sink_->name(), ": a stored block of ", size,
-                                              " bytes is larger than 2^31 - 1 bytes"));
+                                        " bytes is larger than 2^31 - 1 bytes"));
   }
   return BlockPointer{.offset = begin, .size = static_cast<uint32_t>(size)};
 }

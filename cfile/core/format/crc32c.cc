@@ -22,9 +22,8 @@ uint32_t ExtendCrc32c(uint32_t crc, std::span<const uint8_t> bytes) {
 }
 
 absl::Status WrongChecksum(uint32_t expected, uint32_t found, std::string_view where) {
-  return DataLoss("checksum mismatch", where, ": expected 0x",
-                             absl::Hex(expected, absl::kZeroPad8), ", found 0x",
-                             absl::Hex(found, absl::kZeroPad8));
+  return DataLoss("checksum mismatch", where, ": expected 0x", absl::Hex(expected, absl::kZeroPad8),
+                  ", found 0x", absl::Hex(found, absl::kZeroPad8));
 }
 
 }  // namespace cfile::internal

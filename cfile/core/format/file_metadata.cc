@@ -90,12 +90,12 @@ absl::Status CheckMetadata(std::string_view what, std::string_view message, size
   const size_t limit = options.max_metadata_size_bytes;
   const size_t kudu_limit = PolicyOf(options).max_metadata_size_bytes;
   if (size_bytes > kudu_limit) {
-    return OutOfRange("a ", what, " of ", size_bytes, " bytes: Kudu reads at most ",
-                                 kudu_limit, " bytes");
+    return OutOfRange("a ", what, " of ", size_bytes, " bytes: Kudu reads at most ", kudu_limit,
+                      " bytes");
   }
   if (size_bytes > limit) {
     return OutOfRange("a ", what, " of ", size_bytes, " bytes is ",
-                                 AboveLimit(limit, "max_metadata_size_bytes"));
+                      AboveLimit(limit, "max_metadata_size_bytes"));
   }
   const absl::Status status = wire::CheckParsedSize(message, limit, type);
   if (status.ok()) return status;
@@ -198,9 +198,8 @@ class MetadataReader {
       return Error("the ", what, " claims ", length, " bytes, the file has ", source_.size());
     }
     if (length > options_.max_metadata_size_bytes) {
-      return OutOfRange(
-          source_.name(), ": the ", what, " of ", length, " bytes is ",
-          AboveLimit(options_.max_metadata_size_bytes, "max_metadata_size_bytes"));
+      return OutOfRange(source_.name(), ": the ", what, " of ", length, " bytes is ",
+                        AboveLimit(options_.max_metadata_size_bytes, "max_metadata_size_bytes"));
     }
     return absl::OkStatus();
   }

@@ -34,8 +34,7 @@ absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
     return Invalid(StrCat(whom, " has no encoding ", EncodingName(options.encoding)));
   }
   if (NeedsExtension(static_cast<uint32_t>(options.compression))) {
-    return Invalid(
-        StrCat(whom, " has no compression ", CompressionName(options.compression)));
+    return Invalid(StrCat(whom, " has no compression ", CompressionName(options.compression)));
   }
   return absl::OkStatus();
 }

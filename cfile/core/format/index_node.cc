@@ -64,7 +64,7 @@ void IndexNodeBuilder::Finish(bool leaf, ByteWriter& out) {
 
 absl::Status AboveIndexRoom(size_t needed, size_t room) {
   return OutOfRange("the index nodes need at least ", needed - room,
-                               " bytes of memory more than the limit: raise max_index_size_bytes");
+                    " bytes of memory more than the limit: raise max_index_size_bytes");
 }
 
 absl::StatusOr<IndexNode> IndexNode::Parse(std::span<const uint8_t> bytes, IndexKind kind,

@@ -60,13 +60,13 @@ absl::Status LevelEncoder::AddArrays(const uint16_t* repetition, const uint16_t*
       arrays_.AddRun(definition[i] >= empty, 1);
     }
     if (repetition[i] > 0 && (!has_room_ || definition[i] <= empty)) {
-      return absl::InvalidArgumentError(StrCat(
-          "entry ", first_entry + i, ": an array that is null or empty has one entry only"));
+      return absl::InvalidArgumentError(
+          StrCat("entry ", first_entry + i, ": an array that is null or empty has one entry only"));
     }
     if (!has_room_) continue;
     if (length_ == kMaxLength) {
-      return absl::OutOfRangeError(StrCat(
-          "entry ", first_entry + i, ": an array has at most ", kMaxLength, " elements"));
+      return absl::OutOfRangeError(
+          StrCat("entry ", first_entry + i, ": an array has at most ", kMaxLength, " elements"));
     }
     ++length_;
     ++num_elements_;

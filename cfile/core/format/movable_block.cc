@@ -93,7 +93,7 @@ absl::Status ReadBlockHead(std::span<const uint8_t> block, bool verify, BlockHea
   if (head.dictionary != 0) {
     return absl::UnimplementedError(
         StrCat("the block needs dictionary ", head.dictionary,
-                     ", but this library supports one dictionary in a file, number 0"));
+               ", but this library supports one dictionary in a file, number 0"));
   }
   return absl::OkStatus();
 }
@@ -116,8 +116,7 @@ absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block, u
     if (const uint32_t found = Crc32c(part); found != stored) {
       const size_t first = head.size_bytes() + begin;
       return WrongChecksum(
-          stored, found,
-          StrCat(" of the block's bytes ", first, " to ", first + part.size() - 1));
+          stored, found, StrCat(" of the block's bytes ", first, " to ", first + part.size() - 1));
     }
   }
   return absl::OkStatus();

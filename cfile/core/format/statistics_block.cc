@@ -196,9 +196,8 @@ absl::StatusOr<StatisticsBytes> StatisticsWriter::Finish() {
   if (blocks_.size() <= max_block_size_bytes_) result.message = std::move(blocks_);
   if (!bloom_) return result;
   if (result.message.empty()) {
-    return OutOfRange(
-        "the statistics, without which no Bloom filter can be written, are ",
-        AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
+    return OutOfRange("the statistics, without which no Bloom filter can be written, are ",
+                      AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
   }
   CFILE_RETURN_IF_ERROR(bloom_->Finish());
   result.bloom_filter = bloom_->filter();

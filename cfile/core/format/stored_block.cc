@@ -246,8 +246,7 @@ absl::Status InBlock(const absl::Status& status, const std::string& file,
       StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
   if (absl::StartsWith(status.message(), StrCat(file, ": ", block))) return status;
   const bool named = Names(status.message(), file);
-  return WithMessage(status,
-                     StrCat(named ? "" : file, named ? "" : ": ", block, status.message()));
+  return WithMessage(status, StrCat(named ? "" : file, named ? "" : ": ", block, status.message()));
 }
 
 }  // namespace cfile::internal

@@ -123,8 +123,7 @@ ColumnType Guess(std::string_view text) {
 }
 
 absl::Status Wrong(const ColumnType& type, std::string_view what) {
-  return absl::InvalidArgumentError(
-      StrCat("column type ", type.ToString(), ": ", what));
+  return absl::InvalidArgumentError(StrCat("column type ", type.ToString(), ": ", what));
 }
 
 absl::Status ValidateLogical(const ColumnType& type) {
@@ -214,15 +213,15 @@ absl::StatusOr<ColumnType> ColumnType::Parse(std::string_view text) {
   }
   return absl::InvalidArgumentError(
       StrCat("\"", text, "\" is not a column type; expected one of ", names,
-                   "decimal(precision,scale), timestamp(s|ms|us|ns), timestamp(s|ms|us|ns,zone), "
-                   "time(s|ms|us|ns), fixed(bytes), uuid"));
+             "decimal(precision,scale), timestamp(s|ms|us|ns), timestamp(s|ms|us|ns,zone), "
+             "time(s|ms|us|ns), fixed(bytes), uuid"));
 }
 
 std::string ColumnType::ToString() const {
   switch (logical) {
     case LogicalType::kTimestamp:
-      return StrCat("timestamp(", TimeUnitName(time_unit), time_zone.empty() ? "" : ",",
-                          time_zone, ")");
+      return StrCat("timestamp(", TimeUnitName(time_unit), time_zone.empty() ? "" : ",", time_zone,
+                    ")");
     case LogicalType::kTime:
       return StrCat("time(", TimeUnitName(time_unit), ")");
     case LogicalType::kUuid:
@@ -236,7 +235,7 @@ std::string ColumnType::ToString() const {
   if (data_type == DataType::kFixedLenByteArray) return StrCat(name, "(", type_length, ")");
   if (decimal_precision == 0) return name;
   return StrCat(data_type == DecimalType(decimal_precision) ? "decimal" : name, "(",
-                      decimal_precision, ",", decimal_scale, ")");
+                decimal_precision, ",", decimal_scale, ")");
 }
 
 PhysicalType ColumnType::physical() const {
@@ -265,11 +264,11 @@ absl::Status Validate(const ColumnType& type) {
   const int32_t precision = type.decimal_precision;
   if (precision < 0 || precision > row->max_decimal_precision) {
     return Wrong(type, StrCat("at most ", row->max_decimal_precision,
-                                    " decimal digits expected, found ", precision));
+                              " decimal digits expected, found ", precision));
   }
   if (type.decimal_scale < 0 || type.decimal_scale > precision) {
     return Wrong(type, StrCat("a decimal scale of 0 to ", precision, " expected, found ",
-                                    type.decimal_scale));
+                              type.decimal_scale));
   }
   return ValidateLogical(type);
 }

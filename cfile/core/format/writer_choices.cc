@@ -50,8 +50,7 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   const encodings::EncodingRow* row = encodings::FindEncoding(options.encoding);
   if (options.encoding != Encoding::kAuto && (row == nullptr || !row->Supports(type.physical()))) {
     return absl::UnimplementedError(StrCat("encoding ", EncodingName(options.encoding),
-                                                 " does not take values of type ",
-                                                 type.ToString()));
+                                           " does not take values of type ", type.ToString()));
   }
   CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(options.compression));
   if (options.value_index && options.nullable)

@@ -158,8 +158,7 @@ absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path, Exist
       StrCat(internal::FolderOf(path), "/.", file_name.substr(0, 200), ".", getpid(), "-");
   auto sink = std::make_unique<FileSink>(path, existing);
   while (true) {
-    absl::Status status =
-        sink->Open(StrCat(prefix, counter.fetch_add(1), kTemporarySuffix));
+    absl::Status status = sink->Open(StrCat(prefix, counter.fetch_add(1), kTemporarySuffix));
     if (status.ok()) return sink;
     // The name belongs to a killed process with the same process id: try the next name.
     if (!absl::IsAlreadyExists(status)) return status;

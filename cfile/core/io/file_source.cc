@@ -40,7 +40,7 @@ std::string IdentityOf(const struct stat& status) {
   const bool settled = now.tv_sec - changed.tv_sec > kSettledSeconds;
   if (!settled) return {};
   return StrCat("file:", status.st_dev, ":", status.st_ino, ":", status.st_size, ":",
-                      changed.tv_sec, ".", changed.tv_nsec);
+                changed.tv_sec, ".", changed.tv_nsec);
 }
 
 absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
@@ -51,9 +51,9 @@ absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
   struct stat status;
   if (fstat(descriptor.get(), &status) != 0) return SystemError("fstat", path, errno);
   if (!S_ISREG(status.st_mode)) {
-    return absl::FailedPreconditionError(StrCat(
-        path, ": expected a file, found ",
-        S_ISDIR(status.st_mode) ? "a directory" : "something that is not a regular file"));
+    return absl::FailedPreconditionError(
+        StrCat(path, ": expected a file, found ",
+               S_ISDIR(status.st_mode) ? "a directory" : "something that is not a regular file"));
   }
   return OpenFile{std::move(descriptor), static_cast<uint64_t>(status.st_size), status.st_dev,
                   status.st_ino, IdentityOf(status)};
@@ -136,8 +136,8 @@ class PreadSource final : public Source {
         offset += static_cast<size_t>(count);
       } else if (count == 0) {
         return absl::DataLossError(StrCat(path_, ": had ", file_.size,
-                                                " bytes when it was opened, now ends before byte ",
-                                                offset + out.size()));
+                                          " bytes when it was opened, now ends before byte ",
+                                          offset + out.size()));
       } else if (errno != EINTR) {
         return SystemError("pread", path_, errno);
       }

@@ -13,9 +13,8 @@ absl::StatusOr<BlockDecoding> PrepareToRead(FileReader& file,
   const FileInfo& info = file.info();
   const std::string& name = file.source().name();
   if (make_decoder == nullptr) {
-    return absl::InvalidArgumentError(StrCat(name, ": a column of type ",
-                                                   info.type.ToString(),
-                                                   " does not give values of this C++ type"));
+    return absl::InvalidArgumentError(StrCat(name, ": a column of type ", info.type.ToString(),
+                                             " does not give values of this C++ type"));
   }
   absl::Status status = CheckCompressionBuiltIn(info.compression);
   if (status.ok()) {
@@ -49,9 +48,8 @@ absl::Status FileCursor::SeekToPlaceOf(const FileCursor& other) {
   const uint64_t ordinal = ordinal_;
   CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kSeek));
   if (ordinal < first_ordinal_ || ordinal - first_ordinal_ > row_block_.num_rows()) {
-    return Failed(DataLoss("the block had ordinal ", ordinal,
-                                      " before; now it has the rows ", first_ordinal_, " to ",
-                                      first_ordinal_ + row_block_.num_rows()));
+    return Failed(DataLoss("the block had ordinal ", ordinal, " before; now it has the rows ",
+                           first_ordinal_, " to ", first_ordinal_ + row_block_.num_rows()));
   }
   return SeekInBlock(ordinal);
 }
@@ -135,7 +133,7 @@ absl::Status FileCursor::GoTo(uint64_t ordinal, BlockAccess access) {
     Unload();
     return internal::InBlock(
         DataLoss("the index says that it has ordinal ", ordinal, ", found the rows ",
-                            first_ordinal_, " to ", first_ordinal_ + row_block_.num_rows()),
+                 first_ordinal_, " to ", first_ordinal_ + row_block_.num_rows()),
         name(), pointer_);
   }
   return SeekInBlock(ordinal);

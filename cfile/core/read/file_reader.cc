@@ -30,8 +30,8 @@ constexpr uint64_t kMostGrowth = 64;
 std::string CacheIdentity(const Source& source, const ReaderOptions& options) {
   const std::string identity = source.identity();
   if (identity.empty()) return identity;
-  return StrCat(options.verify_checksums ? "verified " : "", options.max_block_size_bytes,
-                      " ", identity);
+  return StrCat(options.verify_checksums ? "verified " : "", options.max_block_size_bytes, " ",
+                identity);
 }
 
 size_t MemoryOf(const FileStatistics& statistics) {
@@ -132,7 +132,7 @@ absl::StatusOr<std::unique_ptr<LoadedNode>> FileReader::LoadNode(
       const uint64_t first = parsed.entry_pointer(0).offset;
       if (first - first_block_offset >= kAlignment) {
         return DataLoss("the index's first block lies at offset ", first,
-                                   ", expected the offset after the header, ", first_block_offset);
+                        ", expected the offset after the header, ", first_block_offset);
       }
     }
     return std::make_unique<LoadedNode>(std::move(parsed));
@@ -149,7 +149,7 @@ absl::StatusOr<const LoadedNode*> FileReader::IndexRoot(IndexKind kind) {
   if (!pointer) {
     return absl::FailedPreconditionError(
         StrCat(source_->name(), ": the file has no ",
-                     kind == IndexKind::kPositional ? "positional" : "value", " index"));
+               kind == IndexKind::kPositional ? "positional" : "value", " index"));
   }
   if (in_memory()) return LoadRoot(kind, *pointer);
   return node_requests_.Share({nullptr, static_cast<uint32_t>(kind)},
@@ -223,7 +223,7 @@ absl::Status FileReader::CheckNumValues() {
     CFILE_ASSIGN_OR_RETURN(const LoadedNode* root, IndexRoot(kind));
     if (root->num_entries() == 0) continue;
     return DataLoss(source_->name(), ": the footer says 0 rows, the ",
-                               positional ? "positional" : "value", " index has blocks");
+                    positional ? "positional" : "value", " index has blocks");
   }
   return absl::OkStatus();
 }
@@ -267,8 +267,7 @@ absl::StatusOr<FileStatistics> FileReader::ReadStatistics() const {
   auto statistics = [&]() -> absl::StatusOr<FileStatistics> {
     const auto block = FetchOnce(*info_.statistics, limit, buffer);
     if (absl::IsOutOfRange(block.status())) {
-      return OutOfRange("the statistics are ",
-                                   AboveLimit(limit, "max_bloom_filter_bytes"));
+      return OutOfRange("the statistics are ", AboveLimit(limit, "max_bloom_filter_bytes"));
     }
     CFILE_RETURN_IF_ERROR(block.status());
     return ParseStatistics(block->bytes, info_);

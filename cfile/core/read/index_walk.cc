@@ -11,11 +11,11 @@ absl::Status CheckIndexDepth(const FileReader& file, size_t depth) {
   const size_t limit = std::min(file.options().max_index_depth, kDeepest);
   if (depth < limit) return absl::OkStatus();
   if (limit == kDeepest) {
-    return DataLoss(file.source().name(), ": an index of ", depth + 1,
-                               " levels, expected at most ", kDeepest);
+    return DataLoss(file.source().name(), ": an index of ", depth + 1, " levels, expected at most ",
+                    kDeepest);
   }
   return OutOfRange(file.source().name(), ": an index of ", depth + 1, " levels is ",
-                               AboveLimit(limit, "max_index_depth"));
+                    AboveLimit(limit, "max_index_depth"));
 }
 
 template <typename Find>

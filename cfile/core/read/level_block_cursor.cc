@@ -217,8 +217,8 @@ absl::Status LevelBlockCursor::CheckCounts() const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<AnyLevelBatch> LevelBlockCursor::Next(
-    size_t max_records, absl::FunctionRef<void*(size_t count)> room) {
+absl::StatusOr<AnyLevelBatch> LevelBlockCursor::Next(size_t max_records,
+                                                     absl::FunctionRef<void*(size_t count)> room) {
   CFILE_ASSIGN_OR_RETURN(LevelWindow::Extent extent, window_.Look(max_records));
   encodings::ValueSpan values;
   if (window_.value() + extent.values > num_present()) {

@@ -184,8 +184,7 @@ absl::Status MergeMessage(std::string_view bytes, uint64_t max_size_bytes, const
                           void* message) {
   const auto does_not_parse = [] { return DataLoss("its message does not parse"); };
   if (bytes.size() > std::numeric_limits<int32_t>::max()) {
-    return OutOfRange("its message of ", bytes.size(),
-                                 " bytes is larger than 2^31 - 1 bytes");
+    return OutOfRange("its message of ", bytes.size(), " bytes is larger than 2^31 - 1 bytes");
   }
   // In relation to its size, a small message takes more memory than a large one.
   constexpr uint64_t kSmallBytes = 64 * 1024;
@@ -196,9 +195,9 @@ absl::Status MergeMessage(std::string_view bytes, uint64_t max_size_bytes, const
   Parser parser(limit);
   if (parser.Parse(bytes, type, message, 0)) return absl::OkStatus();
   if (parser.memory_bytes() <= limit) return does_not_parse();
-  return OutOfRange("its message of ", bytes.size(), " bytes takes more than ",
-                               kMostTimes, " times the limit of ", max_size_bytes,
-                               " bytes in memory: raise max_metadata_size_bytes");
+  return OutOfRange("its message of ", bytes.size(), " bytes takes more than ", kMostTimes,
+                    " times the limit of ", max_size_bytes,
+                    " bytes in memory: raise max_metadata_size_bytes");
 }
 
 }  // namespace cfile::internal::wire

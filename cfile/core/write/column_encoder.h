@@ -28,8 +28,8 @@ inline absl::Status PrepareToWrite(const std::string& name, const ColumnType& ty
   ResolveChoices(type, options);
   absl::Status status = CheckWriterOptions(type, options);
   if (!holds_type) {
-    status = absl::InvalidArgumentError(StrCat("a column of type ", type.ToString(),
-                                                     " does not take values of this C++ type"));
+    status = absl::InvalidArgumentError(
+        StrCat("a column of type ", type.ToString(), " does not take values of this C++ type"));
   }
   return Named(status, name);
 }
@@ -78,9 +78,8 @@ absl::Status CheckSizes(std::span<const std::string_view> values, const ColumnTy
     if (size > limit) {
       return absl::OutOfRangeError(StrCat(
           where(i), " has ", size, " bytes, ",
-          limit < block_limit
-              ? AboveLimit(limit, "max_value_size_bytes")
-              : AboveLimit(options.max_block_size_bytes, "max_block_size_bytes")));
+          limit < block_limit ? AboveLimit(limit, "max_value_size_bytes")
+                              : AboveLimit(options.max_block_size_bytes, "max_block_size_bytes")));
     }
   }
   return absl::OkStatus();

@@ -26,9 +26,7 @@ constexpr size_t kMaxCheckedEntries = 1024;
 constexpr uint64_t kMaxGrowth = 16;
 
 absl::Status CheckLimits(const LevelLimits& limits, const WriterOptions& options) {
-  const auto invalid = [](auto... parts) {
-    return absl::InvalidArgumentError(StrCat(parts...));
-  };
+  const auto invalid = [](auto... parts) { return absl::InvalidArgumentError(StrCat(parts...)); };
   if (limits.kudu_array && limits != LevelLimits::KuduArray(options.nullable))
     return invalid("the level limits of an array must be those of LevelLimits::KuduArray");
   if (options.value_index) return invalid("a column with levels cannot have a value index");
@@ -212,10 +210,10 @@ class EntryWriter final : public internal::ColumnPipeline {
     while (!values.empty()) {
       const size_t taken = encoder_->AppendAny(values);
       if (taken == 0) {
-        return absl::OutOfRangeError(StrCat(
-            file_.name(), ": record ", num_records_ + records - 1,
-            " with the records before it in its block is ",
-            AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
+        return absl::OutOfRangeError(
+            StrCat(file_.name(), ": record ", num_records_ + records - 1,
+                   " with the records before it in its block is ",
+                   AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
       }
       values = From(values, taken);
     }
@@ -242,7 +240,7 @@ class EntryWriter final : public internal::ColumnPipeline {
   absl::Status TooManyRecords() const {
     return absl::OutOfRangeError(
         StrCat(file_.name(), ": a file holds at most ", kMax32,
-                     " records and a block at most as many entries: begin another part"));
+               " records and a block at most as many entries: begin another part"));
   }
 
   absl::Status Copy(const internal::CopiedBlock& block) {

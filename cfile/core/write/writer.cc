@@ -154,8 +154,8 @@ class ValueWriter final : public internal::ColumnPipeline {
 
   absl::Status CheckRoom(uint64_t rows) const {
     if (rows <= kMaxRows - num_rows_) return absl::OkStatus();
-    return absl::OutOfRangeError(StrCat(file_.name(), ": a file holds at most ", kMaxRows,
-                                              " rows: begin another part"));
+    return absl::OutOfRangeError(
+        StrCat(file_.name(), ": a file holds at most ", kMaxRows, " rows: begin another part"));
   }
 
   // Checks that the values are keys and in ascending order, for the value index. The error names
@@ -359,10 +359,10 @@ class ValueWriter final : public internal::ColumnPipeline {
   }
 
   absl::Status NotNullable(uint64_t ordinal) const {
-    return UnfitRows(absl::InvalidArgumentError(
-        StrCat(file_.name(), ": the value at ordinal ", ordinal,
-                     " is null, but the column is not nullable",
-                     options_.value_index ? " (it has a value index)" : "")));
+    return UnfitRows(
+        absl::InvalidArgumentError(StrCat(file_.name(), ": the value at ordinal ", ordinal,
+                                          " is null, but the column is not nullable",
+                                          options_.value_index ? " (it has a value index)" : "")));
   }
 
   // The most rows of the current block. A sample from which the writer chooses an encoding is not

@@ -132,7 +132,8 @@ absl::Status DescribeHeader(std::span<const uint8_t> bytes, BlockDescription& de
   CFILE_ASSIGN_OR_RETURN(const uint32_t size, description.AddFixed32("size of the message"));
   CFILE_RETURN_IF_ERROR(AddMessage(wire::CFileHeader::kType, size, description));
   const size_t end = description.reader().offset();
-  return end == bytes.size() ? absl::OkStatus() : AddChecksum("checksum", bytes.first(end), description);
+  return end == bytes.size() ? absl::OkStatus()
+                             : AddChecksum("checksum", bytes.first(end), description);
 }
 
 absl::Status DescribeFooter(bool has_checksum, std::span<const uint8_t> bytes,

@@ -23,8 +23,8 @@ void DescribeEnd(bool checksum, size_t max_fields, RegionDetails& end);
 absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,
                                    encodings::BlockDescription& description);
 
-// Adds the next bytes of `description`, a stored checksum. The value of the field says whether it is
-// the checksum of `bytes`.
+// Adds the next bytes of `description`, a stored checksum. The value of the field says whether it
+// is the checksum of `bytes`.
 absl::Status AddChecksum(std::string_view name, std::span<const uint8_t> bytes,
                          encodings::BlockDescription& description);
 

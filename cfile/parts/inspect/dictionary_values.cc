@@ -28,8 +28,8 @@ absl::StatusOr<internal::DictionaryBlock> internal::SplitDictionary(
   encodings::ByteReader reader(bytes);
   uint64_t count = 0;
   if (!reader.ReadVint64(count) || count > std::numeric_limits<uint32_t>::max()) {
-    return DataLoss("the number of values of the dictionary is malformed in its ",
-                               bytes.size(), " bytes");
+    return DataLoss("the number of values of the dictionary is malformed in its ", bytes.size(),
+                    " bytes");
   }
   block.count_bytes = reader.offset();
   block.values.bytes = reader.rest();
@@ -67,10 +67,9 @@ absl::Status Visit(const Reader& reader, absl::FunctionRef<void(encodings::Value
   CFILE_RETURN_IF_ERROR(file.Dictionary().status());
   if (!info.dictionary) return absl::OkStatus();
   internal::BlockBuffer buffer;
-  const absl::StatusOr<internal::FetchedBlock> block =
-      internal::FetchBlock(file.source(), internal::BlockFormatOf(info), *info.dictionary,
-                           file.options().verify_checksums, file.options().max_block_size_bytes,
-                           buffer);
+  const absl::StatusOr<internal::FetchedBlock> block = internal::FetchBlock(
+      file.source(), internal::BlockFormatOf(info), *info.dictionary,
+      file.options().verify_checksums, file.options().max_block_size_bytes, buffer);
   const absl::Status status = block.ok() ? Decode(info, block->bytes, add) : block.status();
   return status.ok() ? status : internal::InBlock(status, file.source().name(), *info.dictionary);
 }

@@ -108,9 +108,8 @@ FileLayout ListRegions(const Reader& reader) {
     if (region.offset < end) {
       const BlockPointer pointer{region.offset, static_cast<uint32_t>(region.size_bytes)};
       layout.damages.push_back(
-          {.status = DataLoss(file.source().name(), ": the block at offset ",
-                                         region.offset, ", ", region.size_bytes,
-                                         " bytes, overlaps the one that ends at ", end),
+          {.status = DataLoss(file.source().name(), ": the block at offset ", region.offset, ", ",
+                              region.size_bytes, " bytes, overlaps the one that ends at ", end),
            .block = pointer});
       continue;
     }

@@ -218,7 +218,7 @@ class PartFinder {
         if (!folder.unreadable.empty()) reason = folder.unreadable[0];
       }
       return DataLoss(path, ": cannot be rebuilt: none of ", folders_.size(),
-                                 " folders of parts has a readable copy of the schema: ", reason);
+                      " folders of parts has a readable copy of the schema: ", reason);
     }
     std::set<std::string_view> known;
     for (const auto& [tag, ids] : job_ids_) {
@@ -413,7 +413,7 @@ class PartFinder {
       }
       if (!from.identities && !to.schema.tree && renamed == to.schema) return absl::OkStatus();
       return DataLoss("part ", part.directory, ": its copy has another schema than the ",
-                                 "newest copy, whose columns have no ids");
+                      "newest copy, whose columns have no ids");
     }
     TableContents table = from;
     table.parts = {std::move(part)};

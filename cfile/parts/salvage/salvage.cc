@@ -304,8 +304,7 @@ class Salvager {
           found.kind != BlockKind::kStatistics) {
         return internal::InBlock(
             OutOfRange("its ", found.size_bytes, " bytes before compression are ",
-                                  AboveLimit(options_.reader.max_block_size_bytes,
-                                                        "max_block_size_bytes")),
+                       AboveLimit(options_.reader.max_block_size_bytes, "max_block_size_bytes")),
             source_->name(), found.pointer);
       }
       Keep(found);

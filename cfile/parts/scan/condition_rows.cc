@@ -117,8 +117,7 @@ absl::Status ConditionRows::Take(std::span<const uint32_t> rows,
 absl::StatusOr<AnyBatch> ConditionRows::NextRows(size_t count) {
   if (block_.flat != nullptr) return block_.flat->Next(count);
   CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch batch, block_.levels->Next(count));
-  if (batch.num_entries != batch.num_records)
-    return DataLoss("a record has several entries");
+  if (batch.num_entries != batch.num_records) return DataLoss("a record has several entries");
   AnyBatch rows{.values = batch.values.data, .count = batch.num_entries};
   if (batch.values.count == batch.num_entries) return rows;
   const uint16_t max = file_->info().levels.max_definition;

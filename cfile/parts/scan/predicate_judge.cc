@@ -64,7 +64,7 @@ absl::StatusOr<const BlockStatistics*> PredicateJudge::StatisticsOf(uint64_t fir
   const size_t index = BlockOf(first);
   if (block_begins_[index] != first) {
     return DataLoss("the positional index has a block that begins at ordinal ", first,
-                               ", the statistics have none");
+                    ", the statistics have none");
   }
   return &statistics_->blocks[index];
 }
@@ -77,8 +77,8 @@ absl::Status PredicateJudge::CheckBlock(uint64_t first, uint64_t num_rows,
     return absl::OkStatus();
   }
   return DataLoss("the block has ", num_rows, " rows and ", num_present,
-                             " present values, its statistics say ", statistics->num_entries(),
-                             " and ", statistics->present_count);
+                  " present values, its statistics say ", statistics->num_entries(), " and ",
+                  statistics->present_count);
 }
 
 JudgedRows PredicateJudge::JudgeFile(const FileInfo& info) const {
