@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
+#include "absl/status/status.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/encoding.h"
 
 namespace cfile::encodings {
+
+class BlockDescription;
 
 // When automatic choice may take an encoding.
 enum class Automatic : uint8_t {
@@ -28,6 +32,19 @@ struct CodecDefaults {
   static constexpr bool kHasCodes = true;  // if the codec has a dictionary
   static constexpr bool kFrontCodes = false;
 };
+
+// Declares the functions that each codec struct has.
+#define CFILE_CODEC_FUNCTIONS                                                         \
+  template <typename T>                                                               \
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,              \
+                                                      const EncoderOptions& options); \
+  template <typename T>                                                               \
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,              \
+                                                      const DecoderOptions& options); \
+  CFILE_CODEC_DESCRIBE
+#define CFILE_CODEC_DESCRIBE                                                     \
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options, \
+                               const BlockView& block, BlockDescription& description)
 
 // Instantiate MakeEncoder or MakeDecoder of `Codec` for T.
 #define CFILE_INSTANTIATE_ENCODER(Codec, T)                                     \

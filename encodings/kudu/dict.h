@@ -32,16 +32,9 @@ struct DictCodec : CodecDefaults {
   static constexpr ScanCost kScanCost{.string = 1300, .decodes_to_search = true};
   static constexpr Automatic kAutomatic = Automatic::kNever;  // RLE_DICTIONARY is chosen instead
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
+  CFILE_CODEC_FUNCTIONS;
   static absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
       PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
   static absl::Status CheckWithoutDictionary(BlockView& block);
 };
 

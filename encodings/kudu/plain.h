@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
 #include "encodings/core/block_description.h"
@@ -30,14 +29,7 @@ struct PlainCodec : CodecDefaults {
   static constexpr ScanCost kScanCost{.string = 2300};
   static constexpr bool Supports(PhysicalType) { return true; }
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_CODEC_FUNCTIONS;
   static constexpr bool HasValuePlaces(PhysicalType type) { return type != PhysicalType::kBytes; }
   static absl::Status VisitValuePlaces(PhysicalType type, uint32_t type_length,
                                        const BlockView& block, uint32_t position, NeedBytes need);

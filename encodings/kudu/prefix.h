@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
 #include "encodings/core/block_description.h"
@@ -36,14 +35,7 @@ struct PrefixCodec : CodecDefaults {
   static constexpr ScanCost kScanCost{.string = 1700, .byte = 50};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_CODEC_FUNCTIONS;
 };
 
 }  // namespace cfile::encodings

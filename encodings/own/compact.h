@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
 #include "encodings/core/block_description.h"
@@ -44,14 +43,7 @@ struct CompactCodec : CodecDefaults {
   static constexpr ScanCost kScanCost{.number = 1000, .decodes_to_search = true};
   static constexpr Automatic kAutomatic = Automatic::kForSize;
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_CODEC_FUNCTIONS;
 };
 
 }  // namespace cfile::encodings

@@ -24,9 +24,16 @@ std::optional<std::string> AfterPrefix(std::string prefix) {
 }
 
 void AppendNumberKey(KeyRef key, std::string& out) {
-  encodings::VisitPhysicalType(key.type, [&]<typename T>(std::type_identity<T>) {
-    AppendKey(*static_cast<const T*>(key.value), out);
-  });
+  char bytes[sizeof(encodings::int128_t)];
+  const size_t size =
+      encodings::VisitPhysicalType(key.type, [&]<typename T>(std::type_identity<T>) -> size_t {
+        if constexpr (encodings::kIsBytes<T>)
+          return 0;
+        else
+          PutNumberKey(*static_cast<const T*>(key.value), bytes);
+        return sizeof(T);
+      });
+  out.append(bytes, size);
 }
 
 bool IsFloatKey(KeyRef key) {

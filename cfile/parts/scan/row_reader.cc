@@ -405,7 +405,7 @@ class BlockRows final : public RowReader, FileCursor {
                                  : values.count * encodings::WidthOf(lane()));
     const uint64_t limit = kMostBlocksOfRecord * file().options().max_block_size_bytes;
     if (copied_bytes_ > limit) {
-      return OutOfRange("a record takes ", copied_bytes_, " bytes, ",
+      return encodings::OutOfRange("a record takes ", copied_bytes_, " bytes, ",
                         AboveLimit(limit, "max_block_size_bytes"));
     }
     const auto copy = [&](std::span<const uint16_t> levels, std::vector<uint16_t>& to) {
