@@ -7,7 +7,7 @@
 #include "encodings/hybrid/fill_run.h"
 #include "encodings/kernels/bit_appender.h"
 #include "encodings/kernels/bit_packing.h"
-#include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/count_ones.h"
 
 namespace cfile::encodings {
 namespace {

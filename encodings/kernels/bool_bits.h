@@ -1,5 +1,4 @@
-// Bitmaps: converts bools, one per byte, to bits and back, and counts ones. The least significant
-// bit is the first.
+// Converts bools, one per byte, to bits and back. The least significant bit is the first.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +16,5 @@ void PackBools(std::span<const bool> values, uint8_t* bits);
 // Writes the bits [first, first + count) to `out`. Reads no byte outside `bits`. Precondition:
 // BitmapBytes(first + count) <= bits.size().
 void UnpackBools(std::span<const uint8_t> bits, uint64_t first, bool* out, size_t count);
-
-// The number of ones among the bits [first, first + count). Precondition: first + count <= 8 *
-// bits.size().
-uint64_t CountOnes(std::span<const uint8_t> bits, uint64_t first, uint64_t count);
 
 }  // namespace cfile::encodings

@@ -1,5 +1,5 @@
 #include "encodings/hybrid/validity.h"
-#include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/count_ones.h"
 
 #include <algorithm>
 #include <cstdint>

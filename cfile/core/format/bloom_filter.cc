@@ -10,7 +10,7 @@
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
 #include "encodings/core/value_codes.h"
-#include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/count_ones.h"
 #include "encodings/parquet/page_codec.h"
 
 #define XXH_INLINE_ALL

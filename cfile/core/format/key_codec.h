@@ -16,9 +16,9 @@
 
 namespace cfile::internal {
 
-// Writes the memcmp form of a number, sizeof(T) bytes: integers big-endian, signed integers with the
-// sign bit flipped; floats big-endian, with all bits flipped if the sign bit is set, otherwise with
-// the sign bit flipped; bool as one byte.
+// Writes the memcmp form of a number, sizeof(T) bytes: integers big-endian, signed integers with
+// the sign bit flipped; floats big-endian, with all bits flipped if the sign bit is set, otherwise
+// with the sign bit flipped; bool as one byte.
 template <typename T>
 void PutNumberKey(const T& value, char* key) {
   if constexpr (encodings::kIsFloat<T>) {

@@ -8,7 +8,7 @@
 #include "cfile/core/read/sort_numbers.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
-#include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/count_ones.h"
 
 namespace cfile::internal {
 namespace {

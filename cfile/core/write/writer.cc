@@ -17,7 +17,7 @@
 #include "encodings/core/lane.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
-#include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/count_ones.h"
 
 namespace cfile {
 namespace {

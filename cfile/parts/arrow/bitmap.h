@@ -11,6 +11,7 @@
 #include "cfile/parts/arrow/c_data.h"
 #include "encodings/core/bytes.h"
 #include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/count_ones.h"
 
 namespace cfile::internal {
 

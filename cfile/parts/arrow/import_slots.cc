@@ -5,6 +5,7 @@
 #include "cfile/parts/arrow/import_array.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/count_ones.h"
 
 namespace cfile::internal {
 namespace {

@@ -18,7 +18,7 @@
 namespace cfile::internal {
 namespace {
 
-using State = RepairedPart::State;
+using PartKind = OtherPart::Kind;
 
 // Words of this file (see also cfile/parts/table/commit/part_copy.h):
 // - A part is a folder with some rows of the table.
@@ -168,7 +168,7 @@ class PartFinder {
     CFILE_ASSIGN_OR_RETURN(TableContents copy, ParseTable(object.bytes, full_path, options_));
     if (copy.parts.size() != 1 || copy.parts[0].directory != folder || !copy.chunks.empty() ||
         copy.sequence != tag.sequence || copy.commit_ids.empty() || copy.commit_ids[0] != tag.id) {
-      return DataLoss(full_path, ": this is not the copy of this part and this commit");
+      return encodings::DataLoss(full_path, ": this is not the copy of this part and this commit");
     }
     return copy;
   }
@@ -217,8 +217,8 @@ class PartFinder {
       for (const auto& [name, folder] : folders_) {
         if (!folder.unreadable.empty()) reason = folder.unreadable[0];
       }
-      return DataLoss(path, ": cannot be rebuilt: none of ", folders_.size(),
-                      " folders of parts has a readable copy of the schema: ", reason);
+      return encodings::DataLoss(path, ": cannot be rebuilt: none of ", folders_.size(),
+                                 " folders of parts has a readable copy of the schema: ", reason);
     }
     std::set<std::string_view> known;
     for (const auto& [tag, ids] : job_ids_) {
@@ -367,17 +367,18 @@ class PartFinder {
   // Adds a part to `survey`.
   // The part is not in `named_`: table.cft does not name it, or table.cft cannot be read.
   void Judge(const std::string& name, const Folder& folder, Survey& survey) const {
-    RepairedPart other{.name = name, .state = State::kUnknown, .reason = {}};
+    OtherPart other{.name = name};
     const Copy* const copy = CopyOf(folder);
     SurveyedPart found;
     if (!folder.copies.empty()) other.num_rows = folder.copies[0].part.num_rows;
     other.reason = ReasonOfDrop(folder, found.stale_marks);
     if (!other.reason.empty()) {
-      other.state = State::kDropped;
+      other.kind = PartKind::kDropped;
     } else if (copy == nullptr && !folder.copies.empty()) {
-      other.state = State::kUncommitted;
+      other.kind = PartKind::kUncommitted;
       other.reason = "the commit that wrote it has failed, because another commit took its place";
     } else if (copy == nullptr) {
+      other.kind = PartKind::kUnknown;
       other.reason = folder.unreadable.empty()
                          ? "no copy of its description: its writer has not finished, or an earlier "
                            "version wrote it"
@@ -392,13 +393,13 @@ class PartFinder {
         survey.parts.push_back(std::move(found));
         return;
       } else {
-        other.state = State::kLeftOut;
+        other.kind = PartKind::kLeftOut;
         other.reason = "table.cft does not name it, although no commit has dropped it";
       }
     }
-    const bool left_out = other.state == State::kLeftOut;
-    if (left_out || other.state == State::kUnknown) other.lost_rows = other.num_rows;
-    if (survey.finds_parts || left_out) survey.others.push_back(std::move(other));
+    if (survey.finds_parts || other.kind == PartKind::kLeftOut) {
+      survey.others.push_back(std::move(other));
+    }
   }
 
   // Describes `part` by the schema of `to` instead of the schema of `from`.
@@ -412,8 +413,8 @@ class PartFinder {
         renamed.columns[i].name = to.schema.columns[i].name;
       }
       if (!from.identities && !to.schema.tree && renamed == to.schema) return absl::OkStatus();
-      return DataLoss("part ", part.directory, ": its copy has another schema than the ",
-                      "newest copy, whose columns have no ids");
+      return encodings::DataLoss("part ", part.directory, ": its copy has another schema than the ",
+                                 "newest copy, whose columns have no ids");
     }
     TableContents table = from;
     table.parts = {std::move(part)};

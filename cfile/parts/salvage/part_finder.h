@@ -1,6 +1,7 @@
 // Finds the parts of a table by the copies of their descriptions (cfile/FORMAT.md, Table).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,7 +10,6 @@
 #include "cfile/options.h"
 #include "cfile/parts/table/manifest/table_contents.h"
 #include "cfile/storage.h"
-#include "cfile/table_repair.h"
 
 namespace cfile::internal {
 
@@ -19,6 +19,16 @@ struct SurveyedPart {
   absl::Status damage;   // of the part's files
   // The marks that failed attempts to drop the part have left in its folder.
   std::vector<std::string> stale_marks = {};
+};
+
+// A part that has files in the storage, but does not belong to the table.
+struct OtherPart {
+  // See RepairedPart::State.
+  enum class Kind : uint8_t { kLeftOut, kDropped, kUncommitted, kUnknown };
+  std::string name;
+  Kind kind = Kind::kUnknown;
+  uint64_t num_rows = 0;
+  std::string reason;
 };
 
 struct Survey {
@@ -31,8 +41,7 @@ struct Survey {
   // Its sequence (the number of a commit) is the greatest one that was found.
   TableContents root;
   std::vector<SurveyedPart> parts = {};  // the parts of the table, in order
-  // The parts that have files in the storage, but do not belong to the table.
-  std::vector<RepairedPart> others = {};
+  std::vector<OtherPart> others = {};
 };
 
 // True for errors which say that data is lost.

@@ -25,7 +25,22 @@ using internal::Survey;
 using internal::SurveyedPart;
 using internal::SurveyedTable;
 using internal::TablePart;
+using PartKind = internal::OtherPart::Kind;
 using State = RepairedPart::State;
+
+State StateOf(PartKind kind) {
+  switch (kind) {
+    case PartKind::kLeftOut:
+      return State::kLeftOut;
+    case PartKind::kDropped:
+      return State::kDropped;
+    case PartKind::kUncommitted:
+      return State::kUncommitted;
+    case PartKind::kUnknown:
+      break;
+  }
+  return State::kUnknown;
+}
 
 // Writes the bytes of a damaged table.cft to another file. Returns the name of this file.
 absl::StatusOr<std::string> KeepDamaged(Storage& storage, const std::string& bytes) {
@@ -148,7 +163,14 @@ absl::StatusOr<RepairReport> Repair(const TableLocation& table, const RepairOpti
     report.num_rows += part.num_rows - part.lost_rows;
     report.parts.push_back(std::move(part));
   }
-  report.parts.insert(report.parts.end(), survey.others.begin(), survey.others.end());
+  for (const internal::OtherPart& other : survey.others) {
+    const bool lost = other.kind == PartKind::kLeftOut || other.kind == PartKind::kUnknown;
+    report.parts.push_back({.name = other.name,
+                            .state = StateOf(other.kind),
+                            .num_rows = other.num_rows,
+                            .lost_rows = lost ? other.num_rows : 0,
+                            .reason = other.reason});
+  }
   const bool commits = survey.finds_parts || !report.damage.empty() || leaves_out;
   report.changed = commits || salvages;
   if (options.dry_run) return report;

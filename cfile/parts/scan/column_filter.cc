@@ -11,7 +11,7 @@
 #include "cfile/parts/scan/text_matcher.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
-#include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/count_ones.h"
 
 namespace cfile::internal {
 namespace {

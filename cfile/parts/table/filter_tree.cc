@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "encodings/core/status.h"
-#include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/count_ones.h"
 
 namespace cfile::internal {
 namespace {

@@ -18,7 +18,7 @@
 #include "cfile/parts/table/scan_source.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
-#include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/count_ones.h"
 #include "encodings/kernels/match_range.h"
 
 namespace cfile {
