@@ -406,7 +406,7 @@ class BlockRows final : public RowReader, FileCursor {
     const uint64_t limit = kMostBlocksOfRecord * file().options().max_block_size_bytes;
     if (copied_bytes_ > limit) {
       return encodings::OutOfRange("a record takes ", copied_bytes_, " bytes, ",
-                        AboveLimit(limit, "max_block_size_bytes"));
+                                   AboveLimit(limit, "max_block_size_bytes"));
     }
     const auto copy = [&](std::span<const uint16_t> levels, std::vector<uint16_t>& to) {
       if (!levels.empty()) to.insert(to.end(), levels.begin() + begin, levels.begin() + end);
