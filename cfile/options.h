@@ -47,7 +47,7 @@ CFILE_EXPORT std::string OldestReaderName(OldestReader reader);
 CFILE_EXPORT absl::StatusOr<OldestReader> ParseOldestReader(std::string_view name);
 
 // How the writer chooses the encoding and the compression of a block. A candidate is an encoding
-// that automatic choice may take (encodings/core/automatic.h), with or without compression. The
+// that automatic choice may take (encodings/core/codec.h), with or without compression. The
 // writer estimates the size and the scan speed of each candidate. It ignores candidates that are
 // slower than the goal's scan speed or larger than PLAIN without compression. Among the others, it
 // takes the fastest whose size is at most the smallest size times the goal's factor. With kBalanced

@@ -1,5 +1,5 @@
-// Macros that pass on errors of functions that return absl::Status or absl::StatusOr, and functions
-// that build the texts of errors and mark them.
+// Macros that pass on errors of functions that return absl::Status or absl::StatusOr, functions
+// that build the texts of errors (encodings/core/status.h), and functions that mark errors.
 //
 //   absl::Status CopyColumn(const std::string& from, const std::string& to) {
 //     CFILE_ASSIGN_OR_RETURN(const cfile::Reader reader, cfile::Reader::Open(from));
@@ -22,11 +22,6 @@
 #include "encodings/core/status.h"
 
 namespace cfile {
-
-// absl::StrCat that also takes std::string_view.
-using encodings::StrCat;
-// The text that names a limit of the options: "above the limit of 64: raise max_depth".
-using encodings::AboveLimit;
 
 // A payload that marks errors that say that rows do not fit the columns of a table. If AppendTable
 // (cfile/table_columns.h) gets such rows, it changes the columns so that the rows fit, or says why

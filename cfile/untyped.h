@@ -15,7 +15,10 @@
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/file_info.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 #include "encodings/core/lane.h"
 
 namespace cfile {
@@ -100,6 +103,15 @@ class AnyWriter {
   virtual ColumnTotals totals() const = 0;
   virtual size_t memory_usage_bytes() const = 0;
 };
+
+// Begin a file in `sink`, or return its error. `holds_type`: HoldsType of the caller's C++ type.
+// Errors: those of Writer::Create and LevelWriter::Create.
+CFILE_EXPORT absl::StatusOr<std::unique_ptr<AnyWriter>> NewValueWriter(
+    absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type,
+    const WriterOptions& options, bool holds_type = true);
+CFILE_EXPORT absl::StatusOr<std::unique_ptr<AnyWriter>> NewEntryWriter(
+    absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type, const LevelLimits& limits,
+    const WriterOptions& options, bool holds_type = true);
 
 }  // namespace internal
 }  // namespace cfile

@@ -1,12 +1,11 @@
 #include "encodings/registry.h"
 
 #include <array>
-#include <cstdlib>
+#include <iterator>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/status.h"
@@ -79,37 +78,8 @@ constexpr bool HasDictionary = requires {
 };
 
 template <typename Codec>
-constexpr bool CodecHasCodes() {
-  if constexpr (requires { Codec::kHasCodes; }) {
-    return HasDictionary<Codec> && Codec::kHasCodes;
-  } else {
-    return HasDictionary<Codec>;
-  }
-}
-
-template <typename Codec>
 constexpr bool Describes = requires {
   &Codec::Describe;
-};
-
-template <typename Codec>
-constexpr Automatic AutomaticOf() {
-  if constexpr (requires { Codec::kAutomatic; }) {
-    return Codec::kAutomatic;
-  } else {
-    return Automatic::kAlways;
-  }
-}
-
-template <typename Codec>
-constexpr std::optional<Encoding> OlderNumberOf() {
-  if constexpr (requires { Codec::kOlderNumber; }) return Codec::kOlderNumber;
-  return std::nullopt;
-}
-
-template <typename Codec>
-constexpr bool FrontCodes = requires {
-  requires Codec::kFrontCodes;
 };
 
 template <typename Codec>
@@ -126,16 +96,16 @@ constexpr EncodingRow RowOf() {
   return {Codec::kEncoding,
           Codec::kName,
           Codec::kSuits,
-          OlderNumberOf<Codec>(),
+          Codec::kOlderNumber,
           types,
           Codec::kWorstExtraBytesPerValue,
           Codec::kWorstExtraBytesPerBlock,
           Codec::kScanCost,
-          AutomaticOf<Codec>(),
+          Codec::kAutomatic,
           HasDictionary<Codec>,
-          CodecHasCodes<Codec>(),
+          HasDictionary<Codec> && Codec::kHasCodes,
           Describes<Codec>,
-          FrontCodes<Codec>};
+          Codec::kFrontCodes};
 }
 
 template <typename... Codec>
@@ -272,7 +242,7 @@ std::string EncodingName(Encoding encoding) {
     if (name.empty()) name = AbsentName(OtherCodecs(), encoding, "with CFILE_ENCODINGS=kudu");
   }
   if (!name.empty()) return name;
-  return absl::StrCat("encoding ", static_cast<uint32_t>(encoding));
+  return StrCat("encoding ", static_cast<uint32_t>(encoding));
 }
 
 std::string_view EncodingSuits(Encoding encoding) {
@@ -289,6 +259,15 @@ absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding, 
       [&]<typename C>(std::type_identity<C>) { return C::template MakeEncoder<T>(type, options); });
   if (encoder == nullptr) return NoSuchPair(encoding, type);
   return encoder;
+}
+
+absl::StatusOr<std::unique_ptr<AnyBlockEncoder>> MakeAnyEncoder(Encoding encoding,
+                                                                PhysicalType type,
+                                                                const EncoderOptions& options) {
+  using Result = absl::StatusOr<std::unique_ptr<AnyBlockEncoder>>;
+  return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) -> Result {
+    return MakeEncoder<T>(encoding, type, options);
+  });
 }
 
 template <typename T>
@@ -340,8 +319,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encodi
 }
 
 absl::Status CheckWithoutDictionary(Encoding encoding, BlockView& block) {
-  absl::Status status = absl::UnimplementedError(
-      absl::StrCat("this build has no dictionary of ", EncodingName(encoding)));
+  absl::Status status =
+      absl::UnimplementedError(StrCat("this build has no dictionary of ", EncodingName(encoding)));
   WithCodec(Codecs(), encoding, [&]<typename C>(std::type_identity<C>) {
     if constexpr (HasDictionary<C>) status = C::CheckWithoutDictionary(block);
   });
@@ -396,40 +375,11 @@ CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
 std::string_view PhysicalTypeName(PhysicalType type) {
-  switch (type) {
-    case PhysicalType::kBool:
-      return "bool";
-    case PhysicalType::kInt8:
-      return "int8";
-    case PhysicalType::kUint8:
-      return "uint8";
-    case PhysicalType::kInt16:
-      return "int16";
-    case PhysicalType::kUint16:
-      return "uint16";
-    case PhysicalType::kInt32:
-      return "int32";
-    case PhysicalType::kUint32:
-      return "uint32";
-    case PhysicalType::kInt64:
-      return "int64";
-    case PhysicalType::kUint64:
-      return "uint64";
-    case PhysicalType::kInt128:
-      return "int128";
-    case PhysicalType::kInt96:
-      return "int96";
-    case PhysicalType::kFloat:
-      return "float";
-    case PhysicalType::kDouble:
-      return "double";
-    case PhysicalType::kBytes:
-      return "bytes";
-    case PhysicalType::kFixedBytes:
-      return "fixed bytes";
-  }
-  CFILE_ASSERT(false && "unknown PhysicalType");
-  std::abort();
+  constexpr std::string_view kNames[] = {"bool",  "int8",   "uint8",  "int16",  "uint16",
+                                         "int32", "uint32", "int64",  "uint64", "int128",
+                                         "int96", "float",  "double", "bytes",  "fixed bytes"};
+  static_assert(std::size(kNames) == kNumPhysicalTypes);
+  return kNames[static_cast<size_t>(type)];
 }
 
 }  // namespace cfile::encodings

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "encodings/core/automatic.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/block_fields.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/export.h"
 #include "encodings/core/physical_type.h"
@@ -36,21 +36,19 @@ struct EncodingRow {
   uint32_t worst_extra_bytes_per_value;
   uint32_t worst_extra_bytes_per_block;
   ScanCost scan_cost;
-  // The value is Codec::kAutomatic; an encoding without kAutomatic counts as kAlways.
   Automatic automatic;
 
   // True if the blocks of a file share a dictionary: see BlockEncoder::FinishDictionary and
   // LoadDictionary.
   bool has_dictionary;
   // True if the dictionary consists of values of the column, and blocks store codes of them: see
-  // BlockDecoder::ReadCodes. The value is Codec::kHasCodes; an encoding with a dictionary but
-  // without kHasCodes counts as true. If this is false, only decoders understand the dictionary.
+  // BlockDecoder::ReadCodes. If this is false, only decoders understand the dictionary.
   bool has_codes;
   // True if the encoding describes its blocks: see DescribeBlock.
   bool describes;
   // True if the encoding stores strings without the bytes that they share with the string before,
-  // so that an export to Parquet should do so, too. The value is Codec::kFrontCodes, if there is
-  // one. Parquet's own encodings need none: exports copy their pages.
+  // so that an export to Parquet should do so, too. Parquet's own encodings need not say it:
+  // exports copy their pages.
   bool front_codes;
 
   constexpr bool Supports(PhysicalType type) const {
@@ -86,6 +84,11 @@ CFILE_EXPORT absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(
 template <typename T>
 CFILE_EXPORT absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(
     Encoding encoding, PhysicalType type, const DecoderOptions& options);
+
+// Returns an encoder as MakeEncoder does, of the type that `type` says.
+absl::StatusOr<std::unique_ptr<AnyBlockEncoder>> MakeAnyEncoder(Encoding encoding,
+                                                                PhysicalType type,
+                                                                const EncoderOptions& options);
 
 // Returns a decoder as MakeDecoder does, of the type T that `type` says. A program that uses
 // MakeAnyDecoder contains all codecs; one that uses MakeDecoderOf<T>, those of T.

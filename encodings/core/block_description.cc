@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "encodings/core/assert.h"
-#include "encodings/core/status.h"
 
 namespace cfile::encodings {
 
@@ -13,26 +12,9 @@ void BlockDescription::Add(std::string_view name, std::string value) {
   end_ = reader_.offset();
 }
 
-template <typename U>
-absl::StatusOr<U> BlockDescription::AddNumber(bool read, U number, std::string_view name) {
-  if (!read) {
-    return DataLoss("the ", name, " at byte ", reader_.offset(),
-                    " is cut off or out of range: ", reader_.remaining(), " bytes are left");
-  }
-  Add(name, StrCat(number));
-  return number;
-}
-
-absl::StatusOr<uint32_t> BlockDescription::AddByte(std::string_view name) {
-  uint8_t number = 0;
-  const bool read = reader_.ReadFixed(number);
-  return AddNumber<uint32_t>(read, number, name);
-}
-
-absl::StatusOr<uint32_t> BlockDescription::AddFixed32(std::string_view name) {
-  uint32_t number = 0;
-  const bool read = reader_.ReadFixed(number);
-  return AddNumber(read, number, name);
+absl::Status BlockDescription::CutOff(std::string_view name) const {
+  return DataLoss("the ", name, " at byte ", reader_.offset(),
+                  " is cut off or out of range: ", reader_.remaining(), " bytes are left");
 }
 
 absl::StatusOr<uint32_t> BlockDescription::AddVint32(std::string_view name) {

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "encodings/core/block_fields.h"
 #include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
 
 namespace cfile::encodings {
 
@@ -41,8 +42,14 @@ class BlockDescription {
 
   // Read one number, add it as a field, and return it. kDataLoss, with nothing added: the bytes do
   // not hold the number.
-  absl::StatusOr<uint32_t> AddByte(std::string_view name);
-  absl::StatusOr<uint32_t> AddFixed32(std::string_view name);
+  template <typename V>
+  absl::StatusOr<V> AddFixed(std::string_view name) {
+    V number{};
+    const bool read = reader_.ReadFixed(number);
+    return AddNumber(read, number, name);
+  }
+  absl::StatusOr<uint32_t> AddByte(std::string_view name) { return AddFixed<uint8_t>(name); }
+  absl::StatusOr<uint32_t> AddFixed32(std::string_view name) { return AddFixed<uint32_t>(name); }
   absl::StatusOr<uint32_t> AddVint32(std::string_view name);
   absl::StatusOr<uint64_t> AddVint64(std::string_view name);
 
@@ -70,8 +77,13 @@ class BlockDescription {
   // remaining runs or values, and the fields of the block that follow them.
   static constexpr size_t kLastFields = 16;
 
-  template <typename U>
-  absl::StatusOr<U> AddNumber(bool read, U number, std::string_view name);
+  template <typename V>
+  absl::StatusOr<V> AddNumber(bool read, V number, std::string_view name) {
+    if (!read) return CutOff(name);
+    Add(name, StrCat(+number));
+    return number;
+  }
+  absl::Status CutOff(std::string_view name) const;
 
   ByteReader reader_;
   size_t max_fields_;

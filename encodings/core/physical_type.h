@@ -72,6 +72,12 @@ inline constexpr int kNumPhysicalTypes = 15;
   F(int64_t)                           \
   F(uint64_t)
 
+// Expands to F(T) for each of these integers and for both floats.
+#define CFILE_FOR_EACH_NUMBER(F) \
+  CFILE_FOR_EACH_WORD_INTEGER(F) \
+  F(float)                       \
+  F(double)
+
 // The only list of C++ value types: expands to F(T) for each type. All code that is instantiated
 // for each type uses this list.
 #define CFILE_FOR_EACH_VALUE_TYPE(F) \

@@ -2,27 +2,71 @@
 // the bytes need more than a limit allows.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "encodings/core/export.h"
 
 namespace cfile::encodings {
 
-// In this version of Abseil, absl::string_view is not std::string_view, and absl::StrCat does not
-// accept the latter. This StrCat accepts both.
-template <typename Part>
-const Part& StrCatPart(const Part& part) {
-  return part;
-}
-inline absl::string_view StrCatPart(std::string_view part) { return {part.data(), part.size()}; }
+// A part of a text: a string, a number or absl::Hex. A view.
+class TextPart {
+ public:
+  template <typename Part>
+  TextPart(const Part& part) {  // NOLINT(google-explicit-constructor)
+    static_assert(!std::is_same_v<Part, char>, "a character may also be a number");
+    if constexpr (requires { part.size(); }) {
+      text_ = part.data();
+      kind_or_size_ = part.size();
+    } else if constexpr (std::is_convertible_v<const Part&, const char*>) {
+      text_ = part;
+      kind_or_size_ = std::string_view(part).size();
+    } else if constexpr (std::is_same_v<Part, absl::Hex>) {
+      number_ = part.value;
+      kind_or_size_ = kHex + part.width;
+    } else if constexpr (std::is_floating_point_v<Part>) {
+      number_ = std::bit_cast<uint64_t>(double{part});
+      kind_or_size_ = kDouble;
+    } else {
+      number_ = static_cast<uint64_t>(part);
+      kind_or_size_ = std::is_signed_v<decltype(+part)> ? kSigned : kUnsigned;
+    }
+  }
+
+  void AppendTo(std::string& text) const;
+
+ private:
+  static constexpr size_t kUnsigned = SIZE_MAX;
+  static constexpr size_t kSigned = SIZE_MAX - 1;
+  static constexpr size_t kDouble = SIZE_MAX - 2;
+  static constexpr size_t kHex = SIZE_MAX - 32;  // plus the number of digits
+
+  union {
+    const char* text_;
+    uint64_t number_;
+  };
+  size_t kind_or_size_;  // the size of a string, or the kind of a number
+};
+
+// The calls of these functions are shorter than those of absl::StrCat, which formats the numbers
+// where it is called.
+CFILE_EXPORT std::string JoinedText(std::span<const TextPart> parts);
+CFILE_EXPORT absl::Status ErrorOf(absl::StatusCode code, std::span<const TextPart> parts);
+
+// absl::StrCat that also takes std::string_view, which is not absl::string_view in this version of
+// Abseil.
 template <typename... Parts>
 std::string StrCat(const Parts&... parts) {
-  return absl::StrCat(StrCatPart(parts)...);
+  const TextPart list[] = {parts...};
+  return JoinedText(list);
 }
 
 // Returns kDataLoss with the concatenation of `parts` as message. The message says what was found,
@@ -30,14 +74,16 @@ std::string StrCat(const Parts&... parts) {
 // the block's offset.
 template <typename... Parts>
 absl::Status DataLoss(const Parts&... parts) {
-  return absl::DataLossError(StrCat(parts...));
+  const TextPart list[] = {parts...};
+  return ErrorOf(absl::StatusCode::kDataLoss, list);
 }
 
 // Returns kOutOfRange with the concatenation of `parts` as message: a limit that users choose is
 // exceeded, but nothing is damaged. The last part is the result of AboveLimit.
 template <typename... Parts>
 absl::Status OutOfRange(const Parts&... parts) {
-  return absl::OutOfRangeError(StrCat(parts...));
+  const TextPart list[] = {parts...};
+  return ErrorOf(absl::StatusCode::kOutOfRange, list);
 }
 
 // Returns the text by which a message names a limit that users choose: "above the limit of 64:
@@ -47,6 +93,15 @@ inline std::string AboveLimit(uint64_t limit, std::string_view option) {
 }
 
 }  // namespace cfile::encodings
+
+namespace cfile {
+
+using encodings::AboveLimit;
+using encodings::DataLoss;
+using encodings::OutOfRange;
+using encodings::StrCat;
+
+}  // namespace cfile
 
 // This Abseil (20220623) has no status_macros.h yet.
 #define CFILE_CONCAT_INNER(a, b) a##b

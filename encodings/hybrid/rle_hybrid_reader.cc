@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "encodings/core/assert.h"
+#include "encodings/core/status.h"
 #include "encodings/hybrid/fill_run.h"
 #include "encodings/kernels/bit_appender.h"
 #include "encodings/kernels/bit_packing.h"
@@ -90,14 +91,14 @@ std::string WhyNoHybridRun(const uint8_t* p, const uint8_t* end, int width) {
   if (!reader.ReadVint32(header)) return "its header is not a vint of at most 32 bits";
   if (header >> 1 == 0) return "its length is 0, expected at least 1";
   if ((header & 1) != 0) {
-    const std::string groups = absl::StrCat(header >> 1, " literal groups");
+    const std::string groups = StrCat(header >> 1, " literal groups");
     if (header >> 1 > kMaxLiteralGroups)
-      return absl::StrCat("it has ", groups, ", expected at most ", kMaxLiteralGroups);
-    return absl::StrCat("the bytes end before the first value of its ", groups);
+      return StrCat("it has ", groups, ", expected at most ", kMaxLiteralGroups);
+    return StrCat("the bytes end before the first value of its ", groups);
   }
   const int value_bytes = (width + 7) / 8;
   if (reader.remaining() < static_cast<size_t>(value_bytes))
-    return absl::StrCat("its value takes ", value_bytes, " bytes, found ", reader.remaining());
+    return StrCat("its value takes ", value_bytes, " bytes, found ", reader.remaining());
   return "its value has more bits than the width";
 }
 

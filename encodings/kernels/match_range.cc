@@ -49,9 +49,7 @@ HWY_INLINE void InRange(const T* values, size_t count, T low, T high, uint8_t* b
   void InRange_##T(const T* values, size_t count, T low, T high, uint8_t* bits) { \
     InRange<T>(values, count, low, high, bits);                                   \
   }
-CFILE_FOR_EACH_WORD_INTEGER(CFILE_IN_RANGE)
-CFILE_IN_RANGE(float)
-CFILE_IN_RANGE(double)
+CFILE_FOR_EACH_NUMBER(CFILE_IN_RANGE)
 #undef CFILE_IN_RANGE
 
 }  // namespace HWY_NAMESPACE
@@ -66,9 +64,7 @@ namespace cfile::encodings {
   static void Dispatch(const T* values, size_t count, T low, T high, uint8_t* bits) { \
     HWY_DYNAMIC_DISPATCH(InRange_##T)(values, count, low, high, bits);                \
   }
-CFILE_FOR_EACH_WORD_INTEGER(CFILE_IN_RANGE)
-CFILE_IN_RANGE(float)
-CFILE_IN_RANGE(double)
+CFILE_FOR_EACH_NUMBER(CFILE_IN_RANGE)
 #undef CFILE_IN_RANGE
 
 template <typename T>
@@ -86,12 +82,10 @@ void MatchRange(const T* values, size_t count, const T& low, const T& high, uint
 
 #define CFILE_INSTANTIATE(T) \
   template void MatchRange<T>(const T*, size_t, const T&, const T&, uint8_t*);
-CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
+CFILE_FOR_EACH_NUMBER(CFILE_INSTANTIATE)
 CFILE_INSTANTIATE(bool)
 CFILE_INSTANTIATE(int128_t)
 CFILE_INSTANTIATE(Int96)
-CFILE_INSTANTIATE(float)
-CFILE_INSTANTIATE(double)
 #undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings

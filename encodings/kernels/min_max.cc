@@ -62,9 +62,7 @@ HWY_INLINE bool MinMaxOf(const T* values, size_t count, MinMax<T>& result) {
   bool MinMaxOf_##T(const T* values, size_t count, MinMax<T>& result) { \
     return MinMaxOf<T>(values, count, result);                          \
   }
-CFILE_FOR_EACH_WORD_INTEGER(CFILE_MIN_MAX)
-CFILE_MIN_MAX(float)
-CFILE_MIN_MAX(double)
+CFILE_FOR_EACH_NUMBER(CFILE_MIN_MAX)
 #undef CFILE_MIN_MAX
 
 }  // namespace HWY_NAMESPACE
@@ -79,9 +77,7 @@ namespace cfile::encodings {
   static bool Dispatch(const T* values, size_t count, MinMax<T>& result) { \
     return HWY_DYNAMIC_DISPATCH(MinMaxOf_##T)(values, count, result);      \
   }
-CFILE_FOR_EACH_WORD_INTEGER(CFILE_MIN_MAX)
-CFILE_MIN_MAX(float)
-CFILE_MIN_MAX(double)
+CFILE_FOR_EACH_NUMBER(CFILE_MIN_MAX)
 #undef CFILE_MIN_MAX
 
 template <typename T>
@@ -111,11 +107,9 @@ MinMax<T> FindMinMax(std::span<const T> values) {
 }
 
 #define CFILE_INSTANTIATE(T) template MinMax<T> FindMinMax<T>(std::span<const T>);
-CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
+CFILE_FOR_EACH_NUMBER(CFILE_INSTANTIATE)
 CFILE_INSTANTIATE(bool)
 CFILE_INSTANTIATE(int128_t)
-CFILE_INSTANTIATE(float)
-CFILE_INSTANTIATE(double)
 #undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings

@@ -110,13 +110,9 @@ absl::Status BitShuffleCodec::Describe(PhysicalType /*type*/, const DecoderOptio
   return absl::OkStatus();
 }
 
-#define CFILE_INSTANTIATE(T)                                                 \
-  template std::unique_ptr<BlockEncoder<T>> BitShuffleCodec::MakeEncoder<T>( \
-      PhysicalType, const EncoderOptions&);
-CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
+#define CFILE_INSTANTIATE(T) CFILE_INSTANTIATE_ENCODER(BitShuffleCodec, T)
+CFILE_FOR_EACH_NUMBER(CFILE_INSTANTIATE)
 CFILE_INSTANTIATE(int128_t)
-CFILE_INSTANTIATE(float)
-CFILE_INSTANTIATE(double)
 #undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings

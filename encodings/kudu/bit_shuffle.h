@@ -9,11 +9,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -29,7 +28,7 @@ inline constexpr size_t kBitShuffleChunkBytes = 8192;
 //
 // A decoder decodes a chunk when one of its values is read. It keeps decoded chunks in memory: at
 // most 1 MiB or 4 times the block's bytes, whichever is larger. Borrow returns pointers into them.
-struct BitShuffleCodec {
+struct BitShuffleCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kBitShuffle;
   static constexpr std::string_view kName = "bit-shuffle";
   static constexpr std::string_view kSuits = "few bits vary";
@@ -43,14 +42,7 @@ struct BitShuffleCodec {
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
   static constexpr ScanCost kScanCost{.byte = 300};
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_CODEC_FUNCTIONS;
 };
 
 }  // namespace cfile::encodings

@@ -216,13 +216,9 @@ std::unique_ptr<BlockDecoder<T>> BitShuffleCodec::MakeDecoder(PhysicalType /*typ
   return std::make_unique<BitShuffleDecoder<T>>();
 }
 
-#define CFILE_INSTANTIATE(T)                                                 \
-  template std::unique_ptr<BlockDecoder<T>> BitShuffleCodec::MakeDecoder<T>( \
-      PhysicalType, const DecoderOptions&);
-CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
+#define CFILE_INSTANTIATE(T) CFILE_INSTANTIATE_DECODER(BitShuffleCodec, T)
+CFILE_FOR_EACH_NUMBER(CFILE_INSTANTIATE)
 CFILE_INSTANTIATE(int128_t)
-CFILE_INSTANTIATE(float)
-CFILE_INSTANTIATE(double)
 #undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings

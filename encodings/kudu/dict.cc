@@ -280,17 +280,19 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
 
 }  // namespace
 
-template <>
-std::unique_ptr<BlockEncoder<std::string_view>> DictCodec::MakeEncoder(
-    PhysicalType /*type*/, const EncoderOptions& options) {
+template <typename T>
+std::unique_ptr<BlockEncoder<T>> DictCodec::MakeEncoder(PhysicalType /*type*/,
+                                                        const EncoderOptions& options) {
   return std::make_unique<DictEncoder>(options);
 }
+CFILE_INSTANTIATE_ENCODER(DictCodec, std::string_view)
 
-template <>
-std::unique_ptr<BlockDecoder<std::string_view>> DictCodec::MakeDecoder(
-    PhysicalType /*type*/, const DecoderOptions& options) {
+template <typename T>
+std::unique_ptr<BlockDecoder<T>> DictCodec::MakeDecoder(PhysicalType /*type*/,
+                                                        const DecoderOptions& options) {
   return std::make_unique<DictDecoder>(options.dictionary);
 }
+CFILE_INSTANTIATE_DECODER(DictCodec, std::string_view)
 
 absl::StatusOr<std::shared_ptr<const Dictionary>> DictCodec::LoadDictionary(
     PhysicalType /*type*/, uint32_t /*type_length*/, std::span<const uint8_t> bytes,

@@ -10,9 +10,8 @@
 #include <span>
 #include <string_view>
 
-#include "encodings/core/automatic.h"
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
@@ -22,7 +21,7 @@ namespace cfile::encodings {
 // The encoder and decoder of DICT. Available only if LZ4 is built in. Codes are in the order in
 // which values first occur. The dictionary is full when its block exceeds block_size_bytes, or
 // would exceed another limit of EncoderOptions. Views point into the dictionary or the block.
-struct DictCodec {
+struct DictCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kDict;
   static constexpr std::string_view kName = "dict";
   static constexpr std::string_view kSuits = "few distinct values";
@@ -33,16 +32,9 @@ struct DictCodec {
   static constexpr ScanCost kScanCost{.string = 1300, .decodes_to_search = true};
   static constexpr Automatic kAutomatic = Automatic::kNever;  // RLE_DICTIONARY is chosen instead
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
+  CFILE_CODEC_FUNCTIONS;
   static absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
       PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
   static absl::Status CheckWithoutDictionary(BlockView& block);
 };
 

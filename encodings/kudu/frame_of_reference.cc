@@ -124,14 +124,19 @@ class GroupVarintDecoder final : public BlockDecoder<uint32_t> {
 
 }  // namespace
 
-std::unique_ptr<BlockEncoder<uint32_t>> GroupVarintCodec::MakeUint32Encoder(
-    const EncoderOptions& options) {
+template <typename T>
+std::unique_ptr<BlockEncoder<T>> GroupVarintCodec::MakeEncoder(PhysicalType /*type*/,
+                                                               const EncoderOptions& options) {
   return std::make_unique<GroupVarintEncoder>(options);
 }
+CFILE_INSTANTIATE_ENCODER(GroupVarintCodec, uint32_t)
 
-std::unique_ptr<BlockDecoder<uint32_t>> GroupVarintCodec::MakeUint32Decoder() {
+template <typename T>
+std::unique_ptr<BlockDecoder<T>> GroupVarintCodec::MakeDecoder(PhysicalType /*type*/,
+                                                               const DecoderOptions& /*options*/) {
   return std::make_unique<GroupVarintDecoder>();
 }
+CFILE_INSTANTIATE_DECODER(GroupVarintCodec, uint32_t)
 
 absl::Status GroupVarintCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
                                         const BlockView& /*block*/, BlockDescription& description) {

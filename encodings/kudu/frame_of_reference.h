@@ -4,13 +4,11 @@
 //   group varint 32 of (value - minimum) for each value, the last group padded with zeros
 #pragma once
 
-#include <concepts>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -18,7 +16,7 @@ namespace cfile::encodings {
 
 // The encoder and decoder of GROUP_VARINT. A decoder decodes the whole block in Open. Borrow points
 // to the decoded values.
-struct GroupVarintCodec {
+struct GroupVarintCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kGroupVarint;
   static constexpr std::string_view kName = "group-varint";
   static constexpr std::string_view kSuits = "small integers";
@@ -28,24 +26,7 @@ struct GroupVarintCodec {
   static constexpr ScanCost kScanCost{.number = 1000};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kUint32; }
 
-  // For T = uint32_t only.
-  template <typename T>
-  requires std::same_as<T, uint32_t>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
-    return MakeUint32Encoder(options);
-  }
-  template <typename T>
-  requires std::same_as<T, uint32_t>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType,
-                                                      const DecoderOptions& /*options*/) {
-    return MakeUint32Decoder();
-  }
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
-
- private:
-  static std::unique_ptr<BlockEncoder<uint32_t>> MakeUint32Encoder(const EncoderOptions& options);
-  static std::unique_ptr<BlockDecoder<uint32_t>> MakeUint32Decoder();
+  CFILE_CODEC_FUNCTIONS;
 };
 
 }  // namespace cfile::encodings

@@ -147,11 +147,9 @@ absl::Status PlainCodec::Describe(PhysicalType type, const DecoderOptions& /*opt
   return absl::OkStatus();
 }
 
-#define CFILE_INSTANTIATE(T)                                                                   \
-  template std::unique_ptr<BlockEncoder<T>> PlainCodec::MakeEncoder<T>(PhysicalType,           \
-                                                                       const EncoderOptions&); \
-  template std::unique_ptr<BlockDecoder<T>> PlainCodec::MakeDecoder<T>(PhysicalType,           \
-                                                                       const DecoderOptions&);
+#define CFILE_INSTANTIATE(T)               \
+  CFILE_INSTANTIATE_ENCODER(PlainCodec, T) \
+  CFILE_INSTANTIATE_DECODER(PlainCodec, T)
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

@@ -6,11 +6,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/value_places.h"
@@ -19,7 +18,7 @@ namespace cfile::encodings {
 
 // The encoder and decoder of PLAIN, for all types. Borrow returns numbers in the block itself if
 // they are aligned there. Views of bytes always point into the block.
-struct PlainCodec {
+struct PlainCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kPlain;
   static constexpr std::string_view kName = "plain";
   static constexpr std::string_view kSuits = "no other encoding saves much";
@@ -30,14 +29,7 @@ struct PlainCodec {
   static constexpr ScanCost kScanCost{.string = 2300};
   static constexpr bool Supports(PhysicalType) { return true; }
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_CODEC_FUNCTIONS;
   static constexpr bool HasValuePlaces(PhysicalType type) { return type != PhysicalType::kBytes; }
   static absl::Status VisitValuePlaces(PhysicalType type, uint32_t type_length,
                                        const BlockView& block, uint32_t position, NeedBytes need);

@@ -118,14 +118,19 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
 
 }  // namespace
 
-std::unique_ptr<BlockEncoder<std::string_view>> PrefixCodec::MakeBytesEncoder(
-    const EncoderOptions& options) {
+template <typename T>
+std::unique_ptr<BlockEncoder<T>> PrefixCodec::MakeEncoder(PhysicalType /*type*/,
+                                                          const EncoderOptions& options) {
   return std::make_unique<PrefixEncoder>(options);
 }
+CFILE_INSTANTIATE_ENCODER(PrefixCodec, std::string_view)
 
-std::unique_ptr<BlockDecoder<std::string_view>> PrefixCodec::MakeBytesDecoder() {
+template <typename T>
+std::unique_ptr<BlockDecoder<T>> PrefixCodec::MakeDecoder(PhysicalType /*type*/,
+                                                          const DecoderOptions& /*options*/) {
   return std::make_unique<PrefixDecoder>();
 }
+CFILE_INSTANTIATE_DECODER(PrefixCodec, std::string_view)
 
 absl::Status PrefixCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
                                    const BlockView& /*block*/, BlockDescription& description) {

@@ -11,12 +11,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
-#include <type_traits>
 
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -25,7 +23,7 @@ namespace cfile::encodings {
 // The encoder and decoder of PREFIX. A decoder keeps about 1 MiB for the values of one Read. If the
 // values would take more, Read returns fewer values. (A small block may stand for many long
 // values.)
-struct PrefixCodec {
+struct PrefixCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kPrefix;
   static constexpr std::string_view kName = "prefix";
   static constexpr std::string_view kSuits = "neighbours begin alike";
@@ -37,25 +35,7 @@ struct PrefixCodec {
   static constexpr ScanCost kScanCost{.string = 1700, .byte = 50};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
 
-  // For T = std::string_view only.
-  template <typename T>
-  requires kIsBytes<T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
-    return MakeBytesEncoder(options);
-  }
-  template <typename T>
-  requires kIsBytes<T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType,
-                                                      const DecoderOptions& /*options*/) {
-    return MakeBytesDecoder();
-  }
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
-
- private:
-  static std::unique_ptr<BlockEncoder<std::string_view>> MakeBytesEncoder(
-      const EncoderOptions& options);
-  static std::unique_ptr<BlockDecoder<std::string_view>> MakeBytesDecoder();
+  CFILE_CODEC_FUNCTIONS;
 };
 
 }  // namespace cfile::encodings

@@ -7,6 +7,7 @@
 #include "encodings/core/bytes.h"
 #include "encodings/core/compare_bytes.h"
 #include "encodings/core/lower_bound.h"
+#include "encodings/core/status.h"
 #include "encodings/kernels/group_varint.h"
 
 namespace cfile::encodings {
@@ -123,12 +124,11 @@ absl::Status PrefixDecoder::BadEntry(uint32_t position, const uint8_t* at, size_
   Entry entry;
   if (!ParseEntry(at, entry)) {
     return Damaged(position, at,
-                   absl::StrCat("its lengths or its bytes run past the end of the entries at byte ",
-                                layout_.entries_end - layout_.block.data()));
+                   StrCat("its lengths or its bytes run past the end of the entries at byte ",
+                          layout_.entries_end - layout_.block.data()));
   }
-  return Damaged(
-      position, at,
-      absl::StrCat("it shares ", entry.shared, " bytes with a value of ", key_size, " bytes"));
+  return Damaged(position, at,
+                 StrCat("it shares ", entry.shared, " bytes with a value of ", key_size, " bytes"));
 }
 
 absl::Status PrefixDecoder::BadRestart(uint32_t index) const {
@@ -144,7 +144,7 @@ absl::Status PrefixDecoder::NextEntry(Entry& entry) {
     if (at == nullptr) return BadRestart(walk_.restart);
     if (at != walk_.next) {
       return Damaged(walk_.position, walk_.next,
-                     absl::StrCat("its restart offset says byte ", at - layout_.block.data()));
+                     StrCat("its restart offset says byte ", at - layout_.block.data()));
     }
     ++walk_.restart;
     walk_.restart_position += layout_.restart_interval;
@@ -261,7 +261,7 @@ absl::StatusOr<size_t> PrefixDecoder::Read(std::span<std::string_view> out) {
   }
   if (walk_.position == count_ && walk_.next != layout_.entries_end) {
     return Damaged(count_ - 1, walk_.next,
-                   absl::StrCat(layout_.entries_end - walk_.next, " bytes follow the last value"));
+                   StrCat(layout_.entries_end - walk_.next, " bytes follow the last value"));
   }
   position_ += static_cast<uint32_t>(done);
   return done;

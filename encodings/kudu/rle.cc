@@ -129,11 +129,9 @@ absl::Status RleCodec::Describe(PhysicalType type, const DecoderOptions& /*optio
   return DescribeRuns(width, count, description.reader().remaining(), description);
 }
 
-#define CFILE_INSTANTIATE(T)                                                                 \
-  template std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder<T>(PhysicalType,           \
-                                                                     const EncoderOptions&); \
-  template std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder<T>(PhysicalType,           \
-                                                                     const DecoderOptions&);
+#define CFILE_INSTANTIATE(T)             \
+  CFILE_INSTANTIATE_ENCODER(RleCodec, T) \
+  CFILE_INSTANTIATE_DECODER(RleCodec, T)
 CFILE_INSTANTIATE(bool)
 CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

@@ -7,18 +7,17 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 
 namespace cfile::encodings {
 
 // The encoder and decoder of RLE. MakeEncoder and MakeDecoder accept the types that Supports
 // accepts: bool and integers of at most 64 bits.
-struct RleCodec {
+struct RleCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kRle;
   static constexpr std::string_view kName = "rle";
   static constexpr std::string_view kSuits = "runs of equal values";
@@ -33,14 +32,7 @@ struct RleCodec {
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
   static constexpr ScanCost kScanCost{.number = 100, .byte = 80};
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_CODEC_FUNCTIONS;
 };
 
 }  // namespace cfile::encodings

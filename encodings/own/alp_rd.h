@@ -16,12 +16,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
-#include "encodings/core/automatic.h"
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/value_places.h"
@@ -33,7 +31,7 @@ namespace cfile::encodings {
 //
 // A decoder checks the size of the table in Open, and a vector when it reads from the vector. It
 // reads only the vectors that it needs. Gather and SeekToKey decode no vectors.
-struct AlpRdCodec {
+struct AlpRdCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kAlpRd;
   static constexpr std::string_view kName = "alp-rd";
   static constexpr std::string_view kSuits = "few first bits";
@@ -45,16 +43,8 @@ struct AlpRdCodec {
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 24;
   static constexpr ScanCost kScanCost{.number = 50, .byte = 20};
-  static constexpr Automatic kAutomatic = Automatic::kAlways;
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_CODEC_FUNCTIONS;
   static constexpr bool HasValuePlaces(PhysicalType type) { return Supports(type); }
   static absl::Status VisitValuePlaces(PhysicalType type, uint32_t type_length,
                                        const BlockView& block, uint32_t position, NeedBytes need);

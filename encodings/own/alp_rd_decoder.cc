@@ -1,14 +1,17 @@
-// The decoder of ALP_RD.
+// The decoder and the description of ALP_RD.
 #include "encodings/own/alp_rd.h"
 
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "encodings/kernels/alp_rd_kernel.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/interleaved_bits.h"
 #include "encodings/own/alp_rd_layout.h"
+#include "encodings/own/describe_vectors.h"
 #include "encodings/own/vector_decoder.h"
 #include "encodings/own/vector_table.h"
 
@@ -183,15 +186,49 @@ std::unique_ptr<BlockDecoder<T>> AlpRdCodec::MakeDecoder(PhysicalType /*type*/,
   return std::make_unique<AlpRdDecoder<T>>();
 }
 
-template std::unique_ptr<BlockDecoder<float>> AlpRdCodec::MakeDecoder<float>(PhysicalType,
-                                                                             const DecoderOptions&);
-template std::unique_ptr<BlockDecoder<double>> AlpRdCodec::MakeDecoder<double>(
-    PhysicalType, const DecoderOptions&);
+CFILE_INSTANTIATE_DECODER(AlpRdCodec, float)
+CFILE_INSTANTIATE_DECODER(AlpRdCodec, double)
 
 absl::Status AlpRdCodec::VisitValuePlaces(PhysicalType /*type*/, uint32_t /*type_length*/,
                                           const BlockView& block, uint32_t position,
                                           NeedBytes need) {
   return VisitVector<AlpRdEntry>(block, position, need);
+}
+
+namespace {
+
+template <typename T>
+absl::Status DescribeAlpRd(const BlockView& block, BlockDescription& description) {
+  using U = AlpRdLane<T>;
+  const auto describe_rest = [&]() -> absl::Status {
+    CFILE_RETURN_IF_ERROR(description.AddByte("width of a code").status());
+    CFILE_RETURN_IF_ERROR(description.AddByte("width of an offset").status());
+    CFILE_RETURN_IF_ERROR(description.AddByte("shift").status());
+    return description.AddFixed<uint16_t>("exceptions").status();
+  };
+  const auto describe_vector = [&](const AlpRdEntry& entry, size_t count, std::string text) {
+    const AlpRdForm form = entry.form();
+    constexpr int kBits = 8 * sizeof(U);
+    if (form.code_width > AlpRdForm::kMaxCodeWidth || form.width() > kBits ||
+        form.covered() > kBits) {
+      return DataLoss(text, ": numbers of ", form.width(), " bits");
+    }
+    CFILE_RETURN_IF_ERROR(description.AddBytes(form.bases() * sizeof(U), "bases", std::move(text)));
+    CFILE_RETURN_IF_ERROR(description.AddBytes(AlpRdPackedBytes(form, count), "packed numbers"));
+    CFILE_RETURN_IF_ERROR(
+        description.AddBytes(entry.exceptions * sizeof(uint16_t), "positions of the exceptions"));
+    return description.AddBytes(entry.exceptions * AlpRdHighBytes<U>(form),
+                                "high parts of the exceptions");
+  };
+  return DescribeVectors<AlpRdEntry>(block, description, describe_rest, describe_vector);
+}
+
+}  // namespace
+
+absl::Status AlpRdCodec::Describe(PhysicalType type, const DecoderOptions& /*options*/,
+                                  const BlockView& block, BlockDescription& description) {
+  return type == PhysicalType::kFloat ? DescribeAlpRd<float>(block, description)
+                                      : DescribeAlpRd<double>(block, description);
 }
 
 }  // namespace cfile::encodings

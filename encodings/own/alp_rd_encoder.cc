@@ -215,9 +215,7 @@ std::unique_ptr<BlockEncoder<T>> AlpRdCodec::MakeEncoder(PhysicalType /*type*/,
   return std::make_unique<AlpRdEncoder<T>>(options);
 }
 
-template std::unique_ptr<BlockEncoder<float>> AlpRdCodec::MakeEncoder<float>(PhysicalType,
-                                                                             const EncoderOptions&);
-template std::unique_ptr<BlockEncoder<double>> AlpRdCodec::MakeEncoder<double>(
-    PhysicalType, const EncoderOptions&);
+CFILE_INSTANTIATE_ENCODER(AlpRdCodec, float)
+CFILE_INSTANTIATE_ENCODER(AlpRdCodec, double)
 
 }  // namespace cfile::encodings

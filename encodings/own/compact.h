@@ -15,12 +15,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
-#include "encodings/core/automatic.h"
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -31,7 +29,7 @@ namespace cfile::encodings {
 // Open checks the bytes before the pages. A page is checked when it is decoded. The decoder always
 // decodes whole pages. If only a part of a page is read, the decoder keeps the values of this page
 // for the next reads.
-struct CompactCodec {
+struct CompactCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kCompact;
   static constexpr std::string_view kName = "compact";
   static constexpr std::string_view kSuits = "some numbers are frequent";
@@ -46,14 +44,7 @@ struct CompactCodec {
       .number = 1000, .decodes_to_search = true, .decodes_to_read = true};
   static constexpr Automatic kAutomatic = Automatic::kForSize;
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_CODEC_FUNCTIONS;
 };
 
 }  // namespace cfile::encodings

@@ -435,12 +435,8 @@ std::unique_ptr<BlockEncoder<T>> CompactCodec::MakeEncoder(PhysicalType /*type*/
   return std::make_unique<CompactEncoder<T>>(options);
 }
 
-#define CFILE_INSTANTIATE(T)                                                           \
-  template std::unique_ptr<BlockEncoder<T>> CompactCodec::MakeEncoder<T>(PhysicalType, \
-                                                                         const EncoderOptions&);
-CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
-CFILE_INSTANTIATE(float)
-CFILE_INSTANTIATE(double)
+#define CFILE_INSTANTIATE(T) CFILE_INSTANTIATE_ENCODER(CompactCodec, T)
+CFILE_FOR_EACH_NUMBER(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings

@@ -1,25 +1,32 @@
-// Describes the table at the front of a block of vectors (vector_table.h).
+// Describes a block of vectors (vector_table.h).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/status.h"
+#include "encodings/kernels/interleaved_bits.h"
 
 namespace cfile::encodings {
 
-// Describes the table of `vectors` entries of `entry_bytes` bytes each. An entry begins with the
-// offset of its vector. `describe_rest` describes the other fields of an entry, and returns an
-// absl::Status. If the description becomes full, the other entries are described as one field.
-template <typename DescribeRest>
-absl::Status DescribeVectorTable(const BlockView& block, uint32_t vectors, size_t entry_bytes,
-                                 BlockDescription& description, DescribeRest describe_rest) {
-  if (uint64_t{vectors} * entry_bytes > block.bytes.size()) {
-    return DataLoss("the table of ", vectors, " vectors takes ", uint64_t{vectors} * entry_bytes,
-                    " bytes, found ", block.bytes.size());
+// Describes a block whose table has an `Entry` for each vector (VectorTable). describe_rest()
+// describes the fields of an entry after the offset of its vector. describe_vector(entry, count,
+// text) describes a vector of `count` values; `text` names it. Both return an absl::Status. If the
+// description becomes full, the other entries or vectors are described as one field.
+template <typename Entry, typename DescribeRest, typename DescribeVector>
+absl::Status DescribeVectors(const BlockView& block, BlockDescription& description,
+                             const DescribeRest& describe_rest,
+                             const DescribeVector& describe_vector) {
+  const uint32_t vectors = VectorsOf(block.count);
+  const uint64_t table_bytes = uint64_t{vectors} * Entry::kBytes;
+  if (table_bytes > block.bytes.size()) {
+    return DataLoss("the table of ", vectors, " vectors takes ", table_bytes, " bytes, found ",
+                    block.bytes.size());
   }
   uint32_t described = 0;
   for (; described < vectors && !description.full(); ++described) {
@@ -28,7 +35,21 @@ absl::Status DescribeVectorTable(const BlockView& block, uint32_t vectors, size_
     CFILE_RETURN_IF_ERROR(describe_rest());
     description.EndStructure();
   }
-  return description.AddBytes(uint64_t{vectors - described} * entry_bytes, "further entries");
+  CFILE_RETURN_IF_ERROR(
+      description.AddBytes(table_bytes - uint64_t{described} * Entry::kBytes, "further entries"));
+  uint32_t i = 0;
+  for (; i < vectors && !description.full(); ++i) {
+    const Entry entry = Entry::Load(block.bytes.data() + size_t{i} * Entry::kBytes);
+    if (entry.offset != description.reader().offset()) {
+      return DataLoss("vector ", i, " is at byte ", entry.offset, ", expected ",
+                      description.reader().offset());
+    }
+    const size_t count = std::min<size_t>(kVectorValues, block.count - i * kVectorValues);
+    CFILE_RETURN_IF_ERROR(
+        describe_vector(entry, count, StrCat("vector ", i, ", ", count, " values")));
+  }
+  if (i < vectors) description.AddRest("further vectors");
+  return absl::OkStatus();
 }
 
 }  // namespace cfile::encodings

@@ -15,11 +15,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/value_places.h"
@@ -32,7 +31,7 @@ namespace cfile::encodings {
 // reads only the vectors that it needs. Gather reads value by value. SeekToKey and ReadMatches do
 // not decode a vector if its minimum and maximum are enough. Otherwise they decode vectors of form
 // 1, and ReadMatches also vectors of fewer than 1,024 values.
-struct ForCodec {
+struct ForCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kFor;
   static constexpr std::string_view kName = "for";
   static constexpr std::string_view kSuits = "a small range";
@@ -43,14 +42,7 @@ struct ForCodec {
   static constexpr uint32_t kWorstExtraBytesPerBlock = 24;
   static constexpr ScanCost kScanCost{.number = 20, .byte = 10};
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_CODEC_FUNCTIONS;
   static constexpr bool HasValuePlaces(PhysicalType type) { return Supports(type); }
   static absl::Status VisitValuePlaces(PhysicalType type, uint32_t type_length,
                                        const BlockView& block, uint32_t position, NeedBytes need);

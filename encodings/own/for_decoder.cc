@@ -1,9 +1,11 @@
-// The decoder of FOR.
+// The decoder and the description of FOR.
 #include "encodings/own/for.h"
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "encodings/core/assert.h"
 #include "encodings/core/lower_bound.h"
@@ -12,6 +14,7 @@
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/interleaved_bits.h"
 #include "encodings/kernels/match_range.h"
+#include "encodings/own/describe_vectors.h"
 #include "encodings/own/for_layout.h"
 #include "encodings/own/for_table.h"
 #include "encodings/own/vector_decoder.h"
@@ -193,9 +196,7 @@ std::unique_ptr<BlockDecoder<T>> ForCodec::MakeDecoder(PhysicalType /*type*/,
   return std::make_unique<ForDecoder<T>>();
 }
 
-#define CFILE_INSTANTIATE(T)                                                       \
-  template std::unique_ptr<BlockDecoder<T>> ForCodec::MakeDecoder<T>(PhysicalType, \
-                                                                     const DecoderOptions&);
+#define CFILE_INSTANTIATE(T) CFILE_INSTANTIATE_DECODER(ForCodec, T)
 CFILE_INSTANTIATE(bool)
 CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
@@ -208,6 +209,50 @@ absl::Status ForCodec::VisitValuePlaces(PhysicalType type, uint32_t /*type_lengt
       return absl::OkStatus();
     } else {
       return VisitVector<ForEntry<T>>(block, position, need);
+    }
+  });
+}
+
+namespace {
+
+template <typename V>
+absl::Status DescribeFor(const BlockView& block, BlockDescription& description) {
+  const auto describe_rest = [&]() -> absl::Status {
+    CFILE_RETURN_IF_ERROR(description.AddByte("width").status());
+    CFILE_RETURN_IF_ERROR(description.AddByte("form").status());
+    CFILE_RETURN_IF_ERROR(description.AddFixed<uint16_t>("exceptions").status());
+    CFILE_RETURN_IF_ERROR(description.AddFixed<V>("minimum").status());
+    return description.AddFixed<V>("maximum").status();
+  };
+  const auto describe_vector = [&](const ForEntry<V>& entry, size_t count, std::string text) {
+    if (entry.width > 8 * sizeof(V)) return DataLoss(text, ": width ", int{entry.width});
+    CFILE_RETURN_IF_ERROR(description.AddBytes(ForPackedBytes(count, entry.width),
+                                               "packed differences", std::move(text)));
+    if (entry.form == static_cast<uint8_t>(ForForm::kDelta)) {
+      CFILE_RETURN_IF_ERROR(description.AddFixed<V>("first value").status());
+      return description.AddFixed<V>("least difference").status();
+    }
+    if (entry.exceptions == 0) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(description.AddFixed<V>("reference").status());
+    CFILE_RETURN_IF_ERROR(
+        description.AddBytes(entry.exceptions * sizeof(uint16_t), "positions of the exceptions"));
+    return description.AddBytes(entry.exceptions * sizeof(V), "values of the exceptions");
+  };
+  return DescribeVectors<ForEntry<V>>(block, description, describe_rest, describe_vector);
+}
+
+}  // namespace
+
+absl::Status ForCodec::Describe(PhysicalType type, const DecoderOptions& /*options*/,
+                                const BlockView& block, BlockDescription& description) {
+  return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
+    if constexpr (std::is_same_v<T, bool>) {
+      return DescribeFor<uint8_t>(block, description);
+    } else if constexpr (kIsInteger<T> && sizeof(T) <= 8) {
+      return DescribeFor<T>(block, description);
+    } else {
+      CFILE_ASSERT(false && "not a type of FOR");
+      return absl::OkStatus();
     }
   });
 }

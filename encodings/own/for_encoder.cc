@@ -230,9 +230,7 @@ std::unique_ptr<BlockEncoder<T>> ForCodec::MakeEncoder(PhysicalType /*type*/,
   return std::make_unique<ForEncoder<T>>(options);
 }
 
-#define CFILE_INSTANTIATE(T)                                                       \
-  template std::unique_ptr<BlockEncoder<T>> ForCodec::MakeEncoder<T>(PhysicalType, \
-                                                                     const EncoderOptions&);
+#define CFILE_INSTANTIATE(T) CFILE_INSTANTIATE_ENCODER(ForCodec, T)
 CFILE_INSTANTIATE(bool)
 CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

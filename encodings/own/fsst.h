@@ -10,9 +10,8 @@
 #include <span>
 #include <string_view>
 
-#include "encodings/core/automatic.h"
-#include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -26,7 +25,7 @@ namespace cfile::encodings {
 // saves more than a twentieth of their bytes, if their text is at least twice as long in form 2, or
 // if form 2 exceeds the limit of a block. A decoder keeps about 1 MiB for the values of one Read.
 // If the values would take more, Read returns fewer values.
-struct FsstCodec {
+struct FsstCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kFsst;
   static constexpr std::string_view kName = "fsst";
   static constexpr std::string_view kSuits = "the same short texts occur often";
@@ -42,16 +41,9 @@ struct FsstCodec {
   static constexpr Automatic kAutomatic = Automatic::kForSizeAndSearches;
   static constexpr bool kHasCodes = false;  // the dictionary consists of symbols, not of values
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
-                                                      const EncoderOptions& options);
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options);
+  CFILE_CODEC_FUNCTIONS;
   static absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
       PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
   static absl::Status CheckWithoutDictionary(BlockView& block);
 };
 

@@ -1,9 +1,10 @@
-// Opens blocks of FSST, loads groups, and reads form 1.
+// Opens and describes blocks of FSST, loads groups, and reads form 1.
 #include "encodings/own/fsst_decoder.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "encodings/core/status.h"
 #include "encodings/core/value_dictionary.h"
 #include "encodings/own/fsst.h"
 #include "encodings/parquet/parquet_dictionary.h"
@@ -36,8 +37,7 @@ std::unique_ptr<BlockDecoder<T>> FsstCodec::MakeDecoder(PhysicalType /*type*/,
   return std::make_unique<FsstDecoder>(
       std::dynamic_pointer_cast<const SymbolDictionary>(options.dictionary));
 }
-template std::unique_ptr<BlockDecoder<std::string_view>> FsstCodec::MakeDecoder(
-    PhysicalType, const DecoderOptions&);
+CFILE_INSTANTIATE_DECODER(FsstCodec, std::string_view)
 
 absl::Status FsstDecoder::Open(const BlockView& view) {
   block_ = view.bytes;
@@ -100,8 +100,8 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
     for (uint32_t i = 0; i < group_count_; ++i)
       starts_[i + 1] = starts_[i] + suffixes_[i] + parts.least_suffix;
     if (starts_[group_count_] != codes_.size()) {
-      return Damaged(group, absl::StrCat("its values take ", starts_[group_count_],
-                                         " bytes, but it has ", codes_.size(), " bytes of text"));
+      return Damaged(group, StrCat("its values take ", starts_[group_count_], " bytes, but it has ",
+                                   codes_.size(), " bytes of text"));
     }
     group_ = group;
     return absl::OkStatus();
@@ -118,12 +118,12 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
   if (!sound) return Damaged(group, "a value shares more bytes than the value before it has");
   // `used` + `common` is at least as large as each size, so 32 bits are enough for the sizes.
   if (used > most || used + common > UINT32_MAX) {
-    return Damaged(group, absl::StrCat("its suffixes have ", used, " bytes, but its ",
-                                       codes_.size(), " bytes of text cannot have as many"));
+    return Damaged(group, StrCat("its suffixes have ", used, " bytes, but its ", codes_.size(),
+                                 " bytes of text cannot have as many"));
   }
   if (!compressed_ && used < most) {
-    return Damaged(group, absl::StrCat("its suffixes have ", used, " bytes, but it has ", most,
-                                       " bytes of text"));
+    return Damaged(
+        group, StrCat("its suffixes have ", used, " bytes, but it has ", most, " bytes of text"));
   }
   ReserveText(static_cast<size_t>(used));
   uint8_t* end = text();
@@ -132,7 +132,7 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
   } else if (!DecompressSymbols(dictionary_->table, static_cast<size_t>(used), codes_, end)) {
     return Damaged(group, kWrongCode);
   } else if (!codes_.empty() || static_cast<uint64_t>(end - text()) != used) {
-    return Damaged(group, absl::StrCat("its codes do not stand for ", used, " bytes"));
+    return Damaged(group, StrCat("its codes do not stand for ", used, " bytes"));
   }
   longest_ = static_cast<size_t>(longest);
   group_ = group;
@@ -230,6 +230,63 @@ absl::StatusOr<size_t> FsstDecoder::Read(std::span<std::string_view> out) {
   }
   position_ += static_cast<uint32_t>(done);
   return done;
+}
+
+absl::Status FsstCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
+                                 const BlockView& block, BlockDescription& description) {
+  if (block.count == 0) return absl::OkStatus();
+  FsstHeader header;
+  CFILE_RETURN_IF_ERROR(ParseFsstHeader(block.bytes, block.count, header));
+  const bool separate = header.form == FsstForm::kSeparate;
+  CFILE_RETURN_IF_ERROR(description.AddByte("form").status());
+  description.Explain(separate ? "values are compressed one by one" : "front-coded");
+  CFILE_RETURN_IF_ERROR(description.AddVint32("size of the common prefix").status());
+  CFILE_RETURN_IF_ERROR(description.AddBytes(header.common.size(), "common prefix"));
+  const uint32_t groups = FsstGroups(block.count);
+  CFILE_RETURN_IF_ERROR(description.AddNumbers<uint32_t>(groups, "offsets of the groups"));
+  for (uint32_t i = 0; i < groups && !description.full(); ++i) {
+    const size_t begin = description.reader().offset();
+    const std::span<const uint8_t> bytes = FsstGroupBytes(block.bytes, header, groups, i);
+    const uint32_t count = FsstGroupCount(block.count, i);
+    FsstGroup group;
+    if (bytes.data() != block.bytes.data() + begin ||
+        !ParseFsstGroup(header.form, bytes, count, group))
+      return DataLoss("group ", i, " is cut off, or does not begin at byte ", begin);
+    const char* const width = separate ? "width of the sizes" : "width of the shared sizes";
+    CFILE_RETURN_IF_ERROR(description.AddByte(width).status());
+    description.Explain(!group.compressed ? "the text is not compressed"
+                        : separate        ? "each value is compressed"
+                                          : "the text is compressed");
+    description.BeginStructure();
+    if (!separate) {
+      CFILE_RETURN_IF_ERROR(description.AddByte("width of the suffix sizes").status());
+      CFILE_RETURN_IF_ERROR(description.AddVint32("size of the first suffix").status());
+      CFILE_RETURN_IF_ERROR(description.AddVint32("least shared size").status());
+    }
+    CFILE_RETURN_IF_ERROR(
+        description.AddVint32(separate ? "least size" : "least suffix size").status());
+    CFILE_RETURN_IF_ERROR(description.AddBytes(group.shared.size(), "packed shared sizes"));
+    CFILE_RETURN_IF_ERROR(description.AddBytes(group.suffixes.size(),
+                                               separate ? "packed sizes" : "packed suffix sizes"));
+    CFILE_RETURN_IF_ERROR(description.AddBytes(
+        group.text.size(), group.compressed ? "codes" : "text", StrCat(count, " values")));
+    description.EndStructure();
+  }
+  description.AddRest("further groups");
+  return absl::OkStatus();
+}
+
+absl::Status FsstCodec::CheckWithoutDictionary(BlockView& block) {
+  FsstHeader header;
+  CFILE_RETURN_IF_ERROR(ParseFsstHeader(block.bytes, block.count, header));
+  const uint32_t groups = FsstGroups(block.count);
+  for (uint32_t i = 0; i < groups; ++i) {
+    const std::span<const uint8_t> bytes = FsstGroupBytes(block.bytes, header, groups, i);
+    FsstGroup group;
+    if (!ParseFsstGroup(header.form, bytes, FsstGroupCount(block.count, i), group))
+      return DataLoss("fsst: group ", i, " is cut off, or its offset is wrong");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace cfile::encodings

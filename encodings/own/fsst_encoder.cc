@@ -332,7 +332,6 @@ std::unique_ptr<BlockEncoder<T>> FsstCodec::MakeEncoder(PhysicalType /*type*/,
                                                         const EncoderOptions& options) {
   return std::make_unique<FsstEncoder>(options);
 }
-template std::unique_ptr<BlockEncoder<std::string_view>> FsstCodec::MakeEncoder(
-    PhysicalType, const EncoderOptions&);
+CFILE_INSTANTIATE_ENCODER(FsstCodec, std::string_view)
 
 }  // namespace cfile::encodings

@@ -21,11 +21,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
 #include "encodings/core/block_codec.h"
-#include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/parquet/page_codec.h"
@@ -49,12 +47,7 @@ struct DeltaByteArrayCodec : PageCodec<DeltaByteArrayCodec> {
            type == PhysicalType::kInt128;
   }
 
-  template <typename P>
-  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
-  template <typename P>
-  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_PAGE_CODEC_FUNCTIONS;
 };
 
 }  // namespace cfile::encodings

@@ -9,13 +9,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "encodings/core/block_codec.h"
-#include "encodings/core/block_description.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
@@ -87,12 +85,7 @@ struct DeltaLengthByteArrayCodec : PageCodec<DeltaLengthByteArrayCodec> {
   static constexpr ScanCost kScanCost{.string = 1300, .decodes_to_search = true};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
 
-  template <typename P>
-  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
-  template <typename P>
-  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_PAGE_CODEC_FUNCTIONS;
 };
 
 }  // namespace cfile::encodings

@@ -18,7 +18,9 @@
 
 #include "encodings/core/back_to_back.h"
 #include "encodings/core/block_codec.h"
+#include "encodings/core/block_description.h"
 #include "encodings/core/bytes.h"
+#include "encodings/core/codec.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/seek_by_reading.h"
@@ -391,15 +393,11 @@ class PageBlockDecoder final : public BlockDecoder<T> {
 };
 
 // Base class of the codec struct of a page encoding. It implements MakeEncoder and MakeDecoder for
-// the registry. `Codec`, the derived struct, must have the functions below for each value type P
-// that it supports. In their options, type_length is 0 unless the values are FIXED_LEN_BYTE_ARRAY.
-//
-//   template <typename P>
-//   static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
-//   template <typename P>
-//   static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
+// the registry. `Codec`, the derived struct, must have the CFILE_PAGE_CODEC_FUNCTIONS for each
+// value type P that it supports. In their options, type_length is 0 unless the values are
+// FIXED_LEN_BYTE_ARRAY.
 template <typename Codec>
-struct PageCodec {
+struct PageCodec : CodecDefaults {
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
                                                       const EncoderOptions& options) {
@@ -421,6 +419,14 @@ struct PageCodec {
     }
   }
 };
+
+// Declares the functions that each codec struct of pages has.
+#define CFILE_PAGE_CODEC_FUNCTIONS                                                             \
+  template <typename P>                                                                        \
+  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});  \
+  template <typename P>                                                                        \
+  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {}); \
+  CFILE_CODEC_DESCRIBE
 
 // Instantiate MakePageEncoder or MakePageDecoder of `Codec` for P.
 #define CFILE_INSTANTIATE_PAGE_ENCODER(Codec, P) \

@@ -13,7 +13,6 @@
 #include <string_view>
 
 #include "encodings/core/block_codec.h"
-#include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
@@ -45,14 +44,9 @@ struct ParquetDictionaryCodec : PageCodec<ParquetDictionaryCodec> {
   static constexpr ScanCost kScanCost{.number = 1000, .string = 800, .decodes_to_search = true};
   static constexpr bool Supports(PhysicalType) { return true; }
 
-  template <typename P>
-  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
-  template <typename P>
-  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
+  CFILE_PAGE_CODEC_FUNCTIONS;
   static absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
       PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values);
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
   static absl::Status CheckWithoutDictionary(BlockView& block);
 };
 

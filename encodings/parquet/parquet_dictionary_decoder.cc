@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
@@ -45,35 +46,36 @@ absl::Status ReadByteArrays(uint64_t count, std::span<const uint8_t> page, uint8
   return absl::OkStatus();
 }
 
+// Checks that the page can hold `count` values, before anything is allocated. `value_size`: the
+// bytes of each value; 0: any number of bytes.
+absl::Status CheckPageSize(uint64_t count, uint64_t value_size, bool bits, size_t page_size,
+                           size_t max_values) {
+  if (count > UINT32_MAX) return DamagedPage(count, "codes have at most 32 bits");
+  const uint64_t expected = bits ? count / 8 + (count % 8 != 0) : count * value_size;
+  if (value_size == 0 && count > page_size / sizeof(uint32_t)) {
+    return DamagedPage(count, "their lengths alone take more than the page's ", page_size,
+                       " bytes");
+  }
+  if (value_size > 0 && page_size != expected)
+    return DamagedPage(count, expected, " bytes expected, found ", page_size);
+  return CheckDictionarySize(count, max_values);
+}
+
 template <typename P>
 absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length, uint64_t count,
                                                            std::span<const uint8_t> page,
                                                            size_t max_values) {
-  const auto dictionary = std::make_shared<ValueDictionary<P>>();
-  // Check first that the page can hold `count` values, before anything is allocated.
   constexpr bool kBits = std::is_same_v<P, bool>;
-  const bool variable = kIsBytes<P> && type_length == 0;
-  if (count > UINT32_MAX) return DamagedPage(count, "codes have at most 32 bits");
-  if (variable) {
-    if (count > page.size() / sizeof(uint32_t)) {
-      return DamagedPage(count, "their lengths alone take more than the page's ", page.size(),
-                         " bytes");
-    }
-  } else {
-    const uint64_t value_size = kIsBytes<P> ? type_length : sizeof(P);
-    const uint64_t expected = kBits ? count / 8 + (count % 8 != 0) : count * value_size;
-    if (page.size() != expected) {
-      return DamagedPage(count, expected, " bytes expected, found ", page.size());
-    }
-  }
-  CFILE_RETURN_IF_ERROR(CheckDictionarySize(count, max_values));
+  CFILE_RETURN_IF_ERROR(
+      CheckPageSize(count, kIsBytes<P> ? type_length : sizeof(P), kBits, page.size(), max_values));
+  const auto dictionary = std::make_shared<ValueDictionary<P>>();
   dictionary->size = static_cast<uint32_t>(count);
   dictionary->type_length = type_length;
   dictionary->values.reset(new P[static_cast<size_t>(count)]);
   P* const values = dictionary->values.get();
   if constexpr (kIsBytes<P>) {
     dictionary->text = std::make_unique<uint8_t[]>(page.size() + PackedStrings::kAhead);
-    if (variable) {
+    if (type_length == 0) {
       CFILE_RETURN_IF_ERROR(ReadByteArrays(count, page, dictionary->text.get(), values));
     } else {
       if (!page.empty()) std::memcpy(dictionary->text.get(), page.data(), page.size());
@@ -86,18 +88,18 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
   } else if (!page.empty()) {
     std::memcpy(values, page.data(), page.size());
   }
-  return std::shared_ptr<const Dictionary>(dictionary);
+  return dictionary;
 }
 
-// Checks that all values are in the range of T.
-template <typename T>
-absl::Status CheckRange(const Dictionary& dictionary) {
+// Checks that all values of a dictionary of INT32 are in the range of their type.
+absl::Status CheckRange(const Dictionary& dictionary, int32_t least, int32_t greatest) {
   const auto& words = static_cast<const ValueDictionary<int32_t>&>(dictionary);
-  T narrow[512];
-  for (size_t begin = 0; begin < words.size; begin += std::size(narrow)) {
-    const size_t count = std::min<size_t>(std::size(narrow), words.size - begin);
-    absl::Status status = NarrowValues<T>({words.values.get() + begin, count}, begin, narrow);
-    if (!status.ok()) return DamagedPage(words.size, status.message());
+  for (size_t i = 0; i < words.size; ++i) {
+    const int32_t word = words.values[i];
+    if (word < least || word > greatest) {
+      return DamagedPage(words.size, "value ", i, " is ", word, ", outside the type's range ",
+                         least, " to ", greatest);
+    }
   }
   return absl::OkStatus();
 }
@@ -293,7 +295,10 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
         const uint32_t length = PageTypeLength<T>(type, type_length);
         CFILE_ASSIGN_OR_RETURN(auto dictionary,
                                LoadPage<PageType<T>>(length, count, page, max_values));
-        if constexpr (kIsWidened<T>) CFILE_RETURN_IF_ERROR(CheckRange<T>(*dictionary));
+        if constexpr (kIsWidened<T>) {
+          CFILE_RETURN_IF_ERROR(CheckRange(*dictionary, std::numeric_limits<T>::min(),
+                                           std::numeric_limits<T>::max()));
+        }
         return dictionary;
       });
 }

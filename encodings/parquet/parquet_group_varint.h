@@ -3,11 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
 
-#include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/parquet/page_codec.h"
 
@@ -28,12 +26,7 @@ struct ParquetGroupVarintCodec : PageCodec<ParquetGroupVarintCodec> {
     return PhysicalType::kInt8 <= type && type <= PhysicalType::kUint64;
   }
 
-  template <typename P>
-  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
-  template <typename P>
-  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_PAGE_CODEC_FUNCTIONS;
 };
 
 }  // namespace cfile::encodings

@@ -10,11 +10,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
 
-#include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/parquet/page_codec.h"
 
@@ -34,12 +32,7 @@ struct ParquetPlainCodec : PageCodec<ParquetPlainCodec> {
   static constexpr ScanCost kScanCost{.string = 1700, .byte = 60};
   static constexpr bool Supports(PhysicalType) { return true; }
 
-  template <typename P>
-  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
-  template <typename P>
-  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
-  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
-                               const BlockView& block, BlockDescription& description);
+  CFILE_PAGE_CODEC_FUNCTIONS;
 };
 
 }  // namespace cfile::encodings

@@ -288,8 +288,8 @@ std::string Decode(const Example& example) {
     Bytes bytes = example.bytes;
     if (movable) {
       internal::BlockBuffer buffer;
-      const auto fetched = internal::FetchDataBlock(
-          *NewMemoryViewSource(example.bytes), info,
+      const auto fetched = internal::FetchBlock(
+          *NewMemoryViewSource(example.bytes), internal::DataBlockFormatOf(info),
           {.offset = 0, .size = static_cast<uint32_t>(example.bytes.size())}, /*verify=*/true,
           1 << 20, buffer);
       if (!fetched.ok()) return fetched.status().ToString();

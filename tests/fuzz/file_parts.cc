@@ -41,8 +41,8 @@ class Walk {
       Part part{.kind = kind, .pointer = pointer, .bytes = std::move(bytes)};
       return &blocks_.emplace(pointer.offset, std::move(part)).first->second;
     }
-    const auto block =
-        internal::FetchBlock(*source_, info_, pointer, /*verify=*/false, kMaxBlockBytes, buffer);
+    const auto block = internal::FetchBlock(*source_, internal::BlockFormatOf(info_), pointer,
+                                            /*verify=*/false, kMaxBlockBytes, buffer);
     if (!block.ok()) return nullptr;
     Part part{.kind = kind,
               .pointer = pointer,

@@ -30,7 +30,7 @@ SKIPPED = 77
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Werror"]
 TOOLS = ("cfile-dump", "cfile-import", "cfile-table")
 SAMPLE = ROOT / "tests/golden/cfile-0.2/binary_auto_sorted_snappy_nostatistics_byvalue_kudu.cfile"
-MAX_PROGRAM_MB = 1.2  # of a stripped program that seeks
+MAX_PROGRAM_MB = 1.1  # of a stripped program that seeks
 MAX_LIBRARIES = 10  # shared libraries that this program needs
 STANDARDS = ("c++20", "c++2b")  # c++2b is C++23 for clang 14, too
 

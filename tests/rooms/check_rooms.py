@@ -54,7 +54,7 @@ PARTS = {
     "arrow/ipc": ["arrow", "arrow/schema"],
     "parquet/metadata": [],
     "parquet": ["parquet/metadata", "arrow", "arrow/schema", "records", "table", "table/manifest", "inspect"],
-    "salvage": ["table", "table/manifest", "table/commit", "table/storage", "scan"],  # Repair rebuilds tables
+    "salvage": ["table", "table/manifest", "table/commit", "table/storage", "scan", "inspect"],  # Repair rebuilds tables
     "http": [],
     "c": [],
 }

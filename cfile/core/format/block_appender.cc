@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/compress.h"
 #include "cfile/core/format/crc32c.h"
 #include "cfile/core/io/named_status.h"
@@ -11,9 +10,6 @@
 
 namespace cfile::internal {
 namespace {
-
-using encodings::AboveLimit;
-using encodings::OutOfRange;
 
 constexpr uint8_t kZeros[kAlignment] = {};
 // A section of a movable block is not compressed if it has fewer bytes than this.
@@ -43,8 +39,8 @@ absl::Status BlockAppender::CheckSize(size_t size_bytes, const BlockStorage& sto
 absl::StatusOr<BlockPointer> BlockAppender::PointerFrom(uint64_t begin) const {
   const uint64_t size = offset_ - begin;
   if (size > std::numeric_limits<int32_t>::max()) {
-    return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a stored block of ", size,
-                                              " bytes is larger than 2^31 - 1 bytes"));
+    return absl::OutOfRangeError(StrCat(sink_->name(), ": a stored block of ", size,
+                                        " bytes is larger than 2^31 - 1 bytes"));
   }
   return BlockPointer{.offset = begin, .size = static_cast<uint32_t>(size)};
 }

@@ -192,12 +192,12 @@ void BloomFilterBuilder::BeginFilters() {
 }
 
 absl::Status BloomFilterBuilder::AboveBudget(double filter_bytes, double memory_bytes) const {
-  return encodings::OutOfRange(
-      "a Bloom filter of ", static_cast<uint64_t>(std::min(filter_bytes, 1e18)), " bytes, ",
-      bits_per_value_, " bits for each of about ",
-      static_cast<uint64_t>(std::min(distinct_values_, 1e18)), " distinct values, takes up to ",
-      static_cast<uint64_t>(std::min(memory_bytes, 1e18)), " bytes of memory, ",
-      encodings::AboveLimit(max_bytes_, "max_bloom_filter_bytes"));
+  return OutOfRange("a Bloom filter of ", static_cast<uint64_t>(std::min(filter_bytes, 1e18)),
+                    " bytes, ", bits_per_value_, " bits for each of about ",
+                    static_cast<uint64_t>(std::min(distinct_values_, 1e18)),
+                    " distinct values, takes up to ",
+                    static_cast<uint64_t>(std::min(memory_bytes, 1e18)), " bytes of memory, ",
+                    AboveLimit(max_bytes_, "max_bloom_filter_bytes"));
 }
 
 absl::Status BloomFilterBuilder::Finish() {

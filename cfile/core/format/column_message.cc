@@ -44,7 +44,7 @@ int32_t DescribeType(const ColumnType& type, wire::Extensions& extensions) {
 
 absl::StatusOr<ColumnType> InterpretType(int32_t data_type, const wire::Extensions& extensions) {
   if (data_type == kNumberInExtensions && !extensions.data_type) {
-    return encodings::DataLoss("the number of the type is missing in the extensions");
+    return DataLoss("the number of the type is missing in the extensions");
   }
   const int32_t number = data_type == kNumberInExtensions ? *extensions.data_type : data_type;
   ColumnType type{.data_type = static_cast<DataType>(number),

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -61,8 +60,8 @@ size_t Lz4Bound(size_t size) { return size > LZ4_MAX_INPUT_SIZE ? 0 : LZ4_COMPRE
 absl::StatusOr<size_t> Lz4Compress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
   const size_t bound = Lz4Bound(in.size());
   if (bound == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("LZ4 compresses up to ", LZ4_MAX_INPUT_SIZE,
-                                                   " bytes at a time, not ", in.size()));
+    return absl::InvalidArgumentError(
+        StrCat("LZ4 compresses up to ", LZ4_MAX_INPUT_SIZE, " bytes at a time, not ", in.size()));
   }
   return static_cast<size_t>(LZ4_compress_default(AsString(in).data(), reinterpret_cast<char*>(out),
                                                   static_cast<int>(in.size()),
@@ -118,15 +117,14 @@ size_t LzoBound(size_t size) { return size + size / 16 + 64 + 3; }
 absl::StatusOr<size_t> LzoCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
   static const int initialized = lzo_init();
   if (initialized != LZO_E_OK) {
-    return absl::InternalError(
-        absl::StrCat("liblzo2 does not fit this build: error ", initialized));
+    return absl::InternalError(StrCat("liblzo2 does not fit this build: error ", initialized));
   }
   thread_local const auto memory = std::make_unique<lzo_align_t[]>(
       (LZO1X_1_MEM_COMPRESS + sizeof(lzo_align_t) - 1) / sizeof(lzo_align_t));
   lzo_uint size = 0;
   const int code = lzo1x_1_compress(in.data(), in.size(), out, &size, memory.get());
   if (code != LZO_E_OK) {
-    return absl::InternalError(absl::StrCat("LZO cannot compress: error ", code));
+    return absl::InternalError(StrCat("LZO cannot compress: error ", code));
   }
   return size;
 }
@@ -159,7 +157,7 @@ absl::StatusOr<size_t> ZstdCompress(std::span<const uint8_t> in, uint8_t* out, i
   const size_t size = ZSTD_compressCCtx(zstd_compressor.get(), out, ZSTD_compressBound(in.size()),
                                         in.data(), in.size(), level);
   if (ZSTD_isError(size)) {
-    return absl::InternalError(absl::StrCat("zstd cannot compress: ", ZSTD_getErrorName(size)));
+    return absl::InternalError(StrCat("zstd cannot compress: ", ZSTD_getErrorName(size)));
   }
   return size;
 }
@@ -204,8 +202,8 @@ absl::Status Compress(Compression compression, std::span<const uint8_t> in,
     out.Truncate(size_before + (size.ok() ? *size : 0));
     return size.status();
   }
-  return absl::InternalError(absl::StrCat(CompressionName(compression),
-                                          " can only decompress: it is not in kCompressors"));
+  return absl::InternalError(
+      StrCat(CompressionName(compression), " can only decompress: it is not in kCompressors"));
 }
 
 }  // namespace cfile::internal

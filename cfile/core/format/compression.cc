@@ -33,7 +33,6 @@ namespace cfile {
 namespace {
 
 using encodings::AsString;
-using encodings::DataLoss;
 
 // One codec. If the function is null, the codec was not built in and only its name is known.
 struct Codec {
@@ -145,7 +144,7 @@ absl::StatusOr<size_t> Inflate(std::span<const uint8_t> in, std::span<uint8_t> o
 absl::Status InitLzo() {
   static const int code = lzo_init();
   if (code == LZO_E_OK) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("liblzo2 does not fit this build: error ", code));
+  return absl::InternalError(StrCat("liblzo2 does not fit this build: error ", code));
 }
 absl::StatusOr<size_t> LzoUncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
   CFILE_RETURN_IF_ERROR(InitLzo());
@@ -265,8 +264,8 @@ const Codec* FindCodec(Compression compression) {
 absl::StatusOr<const Codec*> FindBuiltInCodec(Compression compression) {
   const Codec* codec = FindCodec(compression);
   if (codec != nullptr && codec->uncompress != nullptr) return codec;
-  return absl::UnimplementedError(absl::StrCat("compression codec ", CompressionName(compression),
-                                               " was not built into this library"));
+  return absl::UnimplementedError(StrCat("compression codec ", CompressionName(compression),
+                                         " was not built into this library"));
 }
 
 }  // namespace
@@ -287,9 +286,8 @@ absl::Status CheckUncompressedSize(Compression compression, size_t compressed_si
       uncompressed_size / codec->max_expansion <= compressed_size) {
     return absl::OkStatus();
   }
-  return DataLoss(uncompressed_size, " bytes expected after decompression with ",
-                  std::string(codec->name), ", but ", compressed_size,
-                  " compressed bytes cannot expand to so many");
+  return DataLoss(uncompressed_size, " bytes expected after decompression with ", codec->name,
+                  ", but ", compressed_size, " compressed bytes cannot expand to so many");
 }
 
 absl::Status Uncompress(Compression compression, std::span<const uint8_t> in,
@@ -297,12 +295,12 @@ absl::Status Uncompress(Compression compression, std::span<const uint8_t> in,
   CFILE_ASSIGN_OR_RETURN(const Codec* codec, FindBuiltInCodec(compression));
   if (std::max(in.size(), out.size()) > std::numeric_limits<int32_t>::max()) {
     return DataLoss("cannot decompress ", in.size(), " bytes to ", out.size(), " with ",
-                    std::string(codec->name), ": a block has at most 2^31 - 1 bytes");
+                    codec->name, ": a block has at most 2^31 - 1 bytes");
   }
   CFILE_ASSIGN_OR_RETURN(const size_t size, codec->uncompress(in, out));
   if (size == out.size()) return absl::OkStatus();
-  return DataLoss(out.size(), " bytes expected after decompression with ", std::string(codec->name),
-                  ", found ", size);
+  return DataLoss(out.size(), " bytes expected after decompression with ", codec->name, ", found ",
+                  size);
 }
 
 }  // namespace internal
@@ -316,7 +314,7 @@ std::vector<Compression> AllCompressions() {
 std::string CompressionName(Compression compression) {
   const Codec* codec = FindCodec(compression);
   if (codec != nullptr) return std::string(codec->name);
-  return absl::StrCat("compression ", static_cast<uint32_t>(compression));
+  return StrCat("compression ", static_cast<uint32_t>(compression));
 }
 
 absl::StatusOr<Compression> ParseCompression(std::string_view name) {
@@ -329,8 +327,8 @@ absl::StatusOr<Compression> ParseCompression(std::string_view name) {
     }
     if (codec.uncompress != nullptr) absl::StrAppend(&names, " ", std::string(codec.name));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "\"", std::string(name), "\" is not a compression codec; expected one of:", names));
+  return absl::InvalidArgumentError(
+      StrCat("\"", name, "\" is not a compression codec; expected one of:", names));
 }
 
 absl::Status CheckCompressionBuiltIn(Compression compression) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "encodings/core/status.h"
+
 namespace cfile::internal {
 
 uint32_t ExtendCrc32c(uint32_t crc, std::span<const uint8_t> bytes) {
@@ -17,6 +19,11 @@ uint32_t ExtendCrc32c(uint32_t crc, std::span<const uint8_t> bytes) {
     bytes = bytes.subspan(piece.size());
   }
   return ~state;
+}
+
+absl::Status WrongChecksum(uint32_t expected, uint32_t found, std::string_view where) {
+  return DataLoss("checksum mismatch", where, ": expected 0x", absl::Hex(expected, absl::kZeroPad8),
+                  ", found 0x", absl::Hex(found, absl::kZeroPad8));
 }
 
 }  // namespace cfile::internal

@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
+
+#include "absl/status/status.h"
 
 namespace cfile::internal {
 
@@ -13,5 +16,8 @@ uint32_t ExtendCrc32c(uint32_t crc, std::span<const uint8_t> bytes);
 inline uint32_t Crc32c(std::span<const uint8_t> bytes) { return ExtendCrc32c(0, bytes); }
 
 inline constexpr size_t kChecksumBytes = 4;
+
+// Returns kDataLoss. `where`: " of ..." if the message says more about the bytes.
+absl::Status WrongChecksum(uint32_t expected, uint32_t found, std::string_view where = "");
 
 }  // namespace cfile::internal

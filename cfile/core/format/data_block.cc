@@ -6,7 +6,6 @@ namespace cfile::internal {
 
 using encodings::ByteReader;
 using encodings::ByteWriter;
-using encodings::DataLoss;
 
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
                                          bool extended, Encoding encoding) {

@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "cfile/core/format/column_message.h"
 #include "cfile/core/format/file_policy.h"
+#include "encodings/core/status.h"
 
 namespace cfile::internal {
 namespace {
@@ -36,7 +37,7 @@ absl::Status Refuse(absl::string_view what, uint32_t unknown, const ReservedBit&
     if (bit == reserved.bit) absl::StrAppend(&names, " (", reserved.purpose, ")");
   }
   return absl::UnimplementedError(
-      absl::StrCat("the ", what, " needs features that this library does not have: ", names));
+      StrCat("the ", what, " needs features that this library does not have: ", names));
 }
 
 }  // namespace
@@ -65,7 +66,7 @@ uint32_t FeaturesOf(Encoding encoding) {
 
 absl::Status CheckDependencies(const FileInfo& info) {
   const auto damaged = [](absl::string_view what) {
-    return absl::DataLossError(absl::StrCat("the footer is damaged: ", what));
+    return absl::DataLossError(StrCat("the footer is damaged: ", what));
   };
   if (NeedsExtendedBlocks(info) && !info.has_extended_blocks()) {
     return damaged(
@@ -105,7 +106,7 @@ std::vector<std::string> FeatureNames(uint32_t incompatible_features) {
                     : bit == kFeatureMovableBlocks  ? "movable blocks"
                     : bit == kFeatureNestedBlocks   ? "nested blocks"
                     : bit == kFeatureExtendedBlocks ? "extended blocks"
-                                                    : absl::StrCat("bit ", std::countr_zero(bit)));
+                                                    : StrCat("bit ", std::countr_zero(bit)));
   }
   return names;
 }

@@ -26,8 +26,6 @@ namespace {
 using encodings::AsBytes;
 using encodings::AsString;
 using encodings::ByteWriter;
-using encodings::DataLoss;
-using encodings::StrCat;
 
 constexpr size_t kEndBytes = kFileMagicBytes + kMessageSizeBytes;  // the magic and the size
 constexpr std::string_view kCreatedBy = "cfile " CFILE_VERSION;
@@ -92,16 +90,16 @@ absl::Status CheckMetadata(std::string_view what, std::string_view message, size
   const size_t limit = options.max_metadata_size_bytes;
   const size_t kudu_limit = PolicyOf(options).max_metadata_size_bytes;
   if (size_bytes > kudu_limit) {
-    return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes: Kudu reads at most ",
-                                 kudu_limit, " bytes");
+    return OutOfRange("a ", what, " of ", size_bytes, " bytes: Kudu reads at most ", kudu_limit,
+                      " bytes");
   }
   if (size_bytes > limit) {
-    return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes is ",
-                                 encodings::AboveLimit(limit, "max_metadata_size_bytes"));
+    return OutOfRange("a ", what, " of ", size_bytes, " bytes is ",
+                      AboveLimit(limit, "max_metadata_size_bytes"));
   }
   const absl::Status status = wire::CheckParsedSize(message, limit, type);
   if (status.ok()) return status;
-  return encodings::OutOfRange("the ", what, ": ", status.message());
+  return OutOfRange("the ", what, ": ", status.message());
 }
 
 // Reads header and footer of a file.
@@ -200,9 +198,8 @@ class MetadataReader {
       return Error("the ", what, " claims ", length, " bytes, the file has ", source_.size());
     }
     if (length > options_.max_metadata_size_bytes) {
-      return encodings::OutOfRange(
-          source_.name(), ": the ", what, " of ", length, " bytes is ",
-          encodings::AboveLimit(options_.max_metadata_size_bytes, "max_metadata_size_bytes"));
+      return OutOfRange(source_.name(), ": the ", what, " of ", length, " bytes is ",
+                        AboveLimit(options_.max_metadata_size_bytes, "max_metadata_size_bytes"));
     }
     return absl::OkStatus();
   }
@@ -210,9 +207,7 @@ class MetadataReader {
   absl::Status CheckCrc(std::string_view what, uint32_t expected, std::string_view bytes) const {
     const uint32_t found = Crc32c(AsBytes(bytes));
     if (expected == found || !options_.verify_checksums) return absl::OkStatus();
-    return Error("the ", what, " is damaged: checksum mismatch: expected 0x",
-                 absl::Hex(expected, absl::kZeroPad8), ", found 0x",
-                 absl::Hex(found, absl::kZeroPad8));
+    return Error("the ", what, " is damaged: ", WrongChecksum(expected, found).message());
   }
 
   template <typename Message>
@@ -221,7 +216,7 @@ class MetadataReader {
         wire::ParseMessage(bytes, options_.max_metadata_size_bytes, message);
     if (status.ok()) return status;
     if (!absl::IsOutOfRange(status)) return Error("the ", what, " is damaged: ", status.message());
-    return encodings::OutOfRange(source_.name(), ": the ", what, ": ", status.message());
+    return OutOfRange(source_.name(), ": the ", what, ": ", status.message());
   }
 
   absl::Status ReadFooter() {

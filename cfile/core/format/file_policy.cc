@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/column_message.h"
 #include "encodings/core/status.h"
 
@@ -30,13 +29,12 @@ absl::Status Invalid(std::string_view message) {
 // Rejects types, encodings and codecs that Kudu or version 1 (`whom`) does not have.
 absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
                           const std::string& whom) {
-  if (NeedsExtension(type)) return Invalid(absl::StrCat(whom, " has no type ", type.ToString()));
+  if (NeedsExtension(type)) return Invalid(StrCat(whom, " has no type ", type.ToString()));
   if (NeedsExtension(static_cast<uint32_t>(options.encoding))) {
-    return Invalid(absl::StrCat(whom, " has no encoding ", EncodingName(options.encoding)));
+    return Invalid(StrCat(whom, " has no encoding ", EncodingName(options.encoding)));
   }
   if (NeedsExtension(static_cast<uint32_t>(options.compression))) {
-    return Invalid(
-        absl::StrCat(whom, " has no compression ", CompressionName(options.compression)));
+    return Invalid(StrCat(whom, " has no compression ", CompressionName(options.compression)));
   }
   return absl::OkStatus();
 }
@@ -96,7 +94,7 @@ absl::Status CheckPolicy(const ColumnType& type, const WriterOptions& options) {
     if (options.value_index &&
         (type.physical() == PhysicalType::kBool || type.physical() == PhysicalType::kFloat ||
          type.physical() == PhysicalType::kDouble)) {
-      return Invalid(absl::StrCat("Kudu has no keys of type ", type.ToString()));
+      return Invalid(StrCat("Kudu has no keys of type ", type.ToString()));
     }
     if (options.encoding == Encoding::kGroupVarint && options.version == FormatVersion::kV2) {
       return Invalid("Kudu no longer has encoding group-varint");
@@ -104,7 +102,7 @@ absl::Status CheckPolicy(const ColumnType& type, const WriterOptions& options) {
   }
   if (!PolicyOf(options).own_encodings &&
       static_cast<uint32_t>(options.encoding) >= encodings::kFirstOwnNumber) {
-    return Invalid(absl::StrCat("version 0.1 has no encoding ", EncodingName(options.encoding)));
+    return Invalid(StrCat("version 0.1 has no encoding ", EncodingName(options.encoding)));
   }
   if (options.version == FormatVersion::kV1)
     CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "version 1"));
@@ -133,7 +131,7 @@ std::string OldestReaderName(OldestReader reader) {
     case OldestReader::kVersion0_2:
       return "0.2";
   }
-  return absl::StrCat("number ", static_cast<uint32_t>(reader));
+  return StrCat("number ", static_cast<uint32_t>(reader));
 }
 
 absl::StatusOr<OldestReader> ParseOldestReader(std::string_view name) {
@@ -142,7 +140,7 @@ absl::StatusOr<OldestReader> ParseOldestReader(std::string_view name) {
     if (OldestReaderName(reader) == name) return reader;
   }
   return absl::InvalidArgumentError(
-      encodings::StrCat("expected kudu, 0.1 or 0.2 as the oldest reader, found ", name));
+      StrCat("expected kudu, 0.1 or 0.2 as the oldest reader, found ", name));
 }
 
 }  // namespace cfile

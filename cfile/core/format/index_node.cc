@@ -13,7 +13,6 @@ using encodings::AsBytes;
 using encodings::AsString;
 using encodings::ByteReader;
 using encodings::ByteWriter;
-using encodings::DataLoss;
 using encodings::KeyHeads;
 
 constexpr size_t kOrdinalKeyBytes = 4;
@@ -64,8 +63,8 @@ void IndexNodeBuilder::Finish(bool leaf, ByteWriter& out) {
 }
 
 absl::Status AboveIndexRoom(size_t needed, size_t room) {
-  return encodings::OutOfRange("the index nodes need at least ", needed - room,
-                               " bytes of memory more than the limit: raise max_index_size_bytes");
+  return OutOfRange("the index nodes need at least ", needed - room,
+                    " bytes of memory more than the limit: raise max_index_size_bytes");
 }
 
 absl::StatusOr<IndexNode> IndexNode::Parse(std::span<const uint8_t> bytes, IndexKind kind,

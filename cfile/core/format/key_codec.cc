@@ -16,10 +16,24 @@ size_t SeparatingLength(std::string_view previous_last, std::string_view first) 
   return std::min(common + 1, first.size());
 }
 
+std::optional<std::string> AfterPrefix(std::string prefix) {
+  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
+  if (prefix.empty()) return std::nullopt;
+  prefix.back() = static_cast<char>(static_cast<uint8_t>(prefix.back()) + 1);
+  return prefix;
+}
+
 void AppendNumberKey(KeyRef key, std::string& out) {
-  encodings::VisitPhysicalType(key.type, [&]<typename T>(std::type_identity<T>) {
-    AppendKey(*static_cast<const T*>(key.value), out);
-  });
+  char bytes[sizeof(encodings::int128_t)];
+  const size_t size =
+      encodings::VisitPhysicalType(key.type, [&]<typename T>(std::type_identity<T>) -> size_t {
+        if constexpr (encodings::kIsBytes<T>)
+          return 0;
+        else
+          PutNumberKey(*static_cast<const T*>(key.value), bytes);
+        return sizeof(T);
+      });
+  out.append(bytes, size);
 }
 
 bool IsFloatKey(KeyRef key) {

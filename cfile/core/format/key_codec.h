@@ -16,26 +16,35 @@
 
 namespace cfile::internal {
 
-// Appends the memcmp form of `value`: integers big-endian, signed integers with the sign bit
-// flipped; floats big-endian, with all bits flipped if the sign bit is set, otherwise with the sign
-// bit flipped; bool as one byte; strings and bytes unchanged.
+// Writes the memcmp form of a number, sizeof(T) bytes: integers big-endian, signed integers with
+// the sign bit flipped; floats big-endian, with all bits flipped if the sign bit is set, otherwise
+// with the sign bit flipped; bool as one byte.
 template <typename T>
-void AppendKey(const T& value, std::string& out) {
-  if constexpr (encodings::kIsBytes<T>) {
-    out.append(value);
-  } else if constexpr (encodings::kIsFloat<T>) {
-    AppendKey(encodings::OrderedBits(value), out);
+void PutNumberKey(const T& value, char* key) {
+  if constexpr (encodings::kIsFloat<T>) {
+    PutNumberKey(encodings::OrderedBits(value), key);
   } else if constexpr (std::is_same_v<T, bool>) {
-    out.push_back(value ? '\1' : '\0');
+    *key = value ? '\1' : '\0';
   } else {
     using Bits = std::conditional_t<(sizeof(T) > 8), encodings::uint128_t, uint64_t>;
     Bits bits = static_cast<Bits>(value);
     // std::is_signed is false for __int128 in strict mode.
     if constexpr (std::is_signed_v<T> || std::is_same_v<T, encodings::int128_t>)
       bits ^= Bits{1} << (8 * sizeof(T) - 1);
-    for (int shift = 8 * (static_cast<int>(sizeof(T)) - 1); shift >= 0; shift -= 8) {
-      out.push_back(static_cast<char>(static_cast<uint8_t>(bits >> shift)));
-    }
+    for (size_t i = 0; i < sizeof(T); ++i)
+      key[i] = static_cast<char>(static_cast<uint8_t>(bits >> 8 * (sizeof(T) - 1 - i)));
+  }
+}
+
+// Appends the memcmp form of `value`; strings and bytes are unchanged.
+template <typename T>
+void AppendKey(const T& value, std::string& out) {
+  if constexpr (encodings::kIsBytes<T>) {
+    out.append(value);
+  } else {
+    char key[sizeof(T)];
+    PutNumberKey(value, key);
+    out.append(key, sizeof key);
   }
 }
 
@@ -128,5 +137,9 @@ bool ParseKey(std::string_view key, Value& value) {
 // greater than `previous_last`, the last key of the previous block, or all bytes if the two keys
 // are equal. Precondition: previous_last <= first.
 size_t SeparatingLength(std::string_view previous_last, std::string_view first);
+
+// Returns the least key that is greater than all keys that begin with `prefix`; nullopt if there is
+// none.
+std::optional<std::string> AfterPrefix(std::string prefix);
 
 }  // namespace cfile::internal

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/levels.h"
 #include "encodings/kernels/bit_packing.h"
@@ -14,7 +13,6 @@ namespace {
 
 using encodings::ByteReader;
 using encodings::ByteWriter;
-using encodings::DataLoss;
 using encodings::LastGroup;
 using encodings::LevelWidth;
 
@@ -62,13 +60,13 @@ absl::Status LevelEncoder::AddArrays(const uint16_t* repetition, const uint16_t*
       arrays_.AddRun(definition[i] >= empty, 1);
     }
     if (repetition[i] > 0 && (!has_room_ || definition[i] <= empty)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "entry ", first_entry + i, ": an array that is null or empty has one entry only"));
+      return absl::InvalidArgumentError(
+          StrCat("entry ", first_entry + i, ": an array that is null or empty has one entry only"));
     }
     if (!has_room_) continue;
     if (length_ == kMaxLength) {
-      return absl::OutOfRangeError(absl::StrCat(
-          "entry ", first_entry + i, ": an array has at most ", kMaxLength, " elements"));
+      return absl::OutOfRangeError(
+          StrCat("entry ", first_entry + i, ": an array has at most ", kMaxLength, " elements"));
     }
     ++length_;
     ++num_elements_;

@@ -39,7 +39,7 @@ inline MetadataPairs TablePairs(const FileInfo& info) {
 inline absl::Status CheckMetadataKey(std::string_view key) {
   if (!key.starts_with(kReservedKeyPrefix)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      encodings::StrCat("metadata key ", key, " is reserved: it begins with \"cfile.\""));
+      StrCat("metadata key ", key, " is reserved: it begins with \"cfile.\""));
 }
 
 }  // namespace cfile::internal

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -10,16 +9,9 @@ namespace cfile::internal {
 namespace {
 
 using encodings::ByteWriter;
-using encodings::DataLoss;
 using encodings::LoadLittleEndian;
 
 constexpr size_t kOrdinalOffset = 20;
-
-absl::Status WrongChecksum(uint32_t expected, uint32_t found, std::string_view where) {
-  return DataLoss("checksum mismatch ", where, ": expected 0x",
-                  absl::Hex(expected, absl::kZeroPad8), ", found 0x",
-                  absl::Hex(found, absl::kZeroPad8));
-}
 
 absl::Status CutOff(size_t size) {
   return DataLoss("the head of a movable block is cut off after ", size, " bytes");
@@ -30,7 +22,7 @@ absl::Status CheckHeadChecksum(std::span<const uint8_t> head) {
   const auto expected = LoadLittleEndian<uint32_t>(bytes.data() + bytes.size());
   const uint32_t found = Crc32c(bytes);
   return found == expected ? absl::OkStatus()
-                           : WrongChecksum(expected, found, "of the block's head");
+                           : WrongChecksum(expected, found, " of the block's head");
 }
 
 // Divides the bytes that are added into parts of kPartBytes bytes, and writes the
@@ -100,8 +92,8 @@ absl::Status ReadBlockHead(std::span<const uint8_t> block, bool verify, BlockHea
   }
   if (head.dictionary != 0) {
     return absl::UnimplementedError(
-        absl::StrCat("the block needs dictionary ", head.dictionary,
-                     ", but this library supports one dictionary in a file, number 0"));
+        StrCat("the block needs dictionary ", head.dictionary,
+               ", but this library supports one dictionary in a file, number 0"));
   }
   return absl::OkStatus();
 }
@@ -124,8 +116,7 @@ absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block, u
     if (const uint32_t found = Crc32c(part); found != stored) {
       const size_t first = head.size_bytes() + begin;
       return WrongChecksum(
-          stored, found,
-          absl::StrCat("of the block's bytes ", first, " to ", first + part.size() - 1));
+          stored, found, StrCat(" of the block's bytes ", first, " to ", first + part.size() - 1));
     }
   }
   return absl::OkStatus();

@@ -52,8 +52,6 @@ CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 namespace internal {
 namespace {
 
-using encodings::DataLoss;
-
 // True if all values within the bounds of `inner` are within the bounds of `outer`.
 // Compares a bound only if `outer` and `inner` both have it.
 bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
@@ -198,9 +196,8 @@ absl::StatusOr<StatisticsBytes> StatisticsWriter::Finish() {
   if (blocks_.size() <= max_block_size_bytes_) result.message = std::move(blocks_);
   if (!bloom_) return result;
   if (result.message.empty()) {
-    return encodings::OutOfRange(
-        "the statistics, without which no Bloom filter can be written, are ",
-        encodings::AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
+    return OutOfRange("the statistics, without which no Bloom filter can be written, are ",
+                      AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
   }
   CFILE_RETURN_IF_ERROR(bloom_->Finish());
   result.bloom_filter = bloom_->filter();

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/compression.h"
 #include "cfile/core/format/crc32c.h"
 #include "cfile/core/format/file_policy.h"
@@ -14,10 +13,7 @@
 namespace cfile::internal {
 namespace {
 
-using encodings::AboveLimit;
 using encodings::ByteReader;
-using encodings::DataLoss;
-using encodings::OutOfRange;
 
 }  // namespace
 
@@ -163,10 +159,7 @@ absl::StatusOr<FetchedBlock> FetchOnce(const Source& source, std::span<const uin
     if (verify) {
       const auto expected = encodings::LoadLittleEndian<uint32_t>(checksum.data());
       const uint32_t found = Crc32c(stored);
-      if (expected != found) {
-        return DataLoss("checksum mismatch: expected 0x", absl::Hex(expected, absl::kZeroPad8),
-                        ", found 0x", absl::Hex(found, absl::kZeroPad8));
-      }
+      if (expected != found) return WrongChecksum(expected, found);
     }
   }
   FetchedBlock block{.bytes = stored,
@@ -244,29 +237,16 @@ absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFo
       });
 }
 
-absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,
-                                            const BlockPointer& pointer, bool verify,
-                                            size_t max_block_size_bytes, BlockBuffer& buffer) {
-  return FetchBlock(source, DataBlockFormatOf(info), pointer, verify, max_block_size_bytes, buffer);
-}
-
-absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const FileInfo& info,
-                                        const BlockPointer& pointer, bool verify,
-                                        size_t max_block_size_bytes, BlockBuffer& buffer) {
-  return FetchBlock(source, BlockFormatOf(info), pointer, verify, max_block_size_bytes, buffer);
-}
-
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer) {
   if (status.ok()) return status;
   // The source or an inner call may already have put the name of the file or the block into the
   // message.
   const std::string block =
-      absl::StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
-  if (absl::StartsWith(status.message(), absl::StrCat(file, ": ", block))) return status;
+      StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
+  if (absl::StartsWith(status.message(), StrCat(file, ": ", block))) return status;
   const bool named = Names(status.message(), file);
-  return WithMessage(status,
-                     absl::StrCat(named ? "" : file, named ? "" : ": ", block, status.message()));
+  return WithMessage(status, StrCat(named ? "" : file, named ? "" : ": ", block, status.message()));
 }
 
 }  // namespace cfile::internal

@@ -73,14 +73,6 @@ struct FetchedBlock {
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, BlockBuffer& buffer);
-// For a block of the file that `info` describes: FetchDataBlock reads a data block, FetchBlock any
-// other.
-absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,
-                                            const BlockPointer& pointer, bool verify,
-                                            size_t max_block_size_bytes, BlockBuffer& buffer);
-absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const FileInfo& info,
-                                        const BlockPointer& pointer, bool verify,
-                                        size_t max_block_size_bytes, BlockBuffer& buffer);
 
 // A movable block as it is stored. The views are valid as long as those of a FetchedBlock.
 struct StoredBlock {

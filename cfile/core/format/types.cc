@@ -123,8 +123,7 @@ ColumnType Guess(std::string_view text) {
 }
 
 absl::Status Wrong(const ColumnType& type, std::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("column type ", type.ToString(), ": ", std::string(what)));
+  return absl::InvalidArgumentError(StrCat("column type ", type.ToString(), ": ", what));
 }
 
 absl::Status ValidateLogical(const ColumnType& type) {
@@ -162,7 +161,7 @@ absl::Status ValidateLogical(const ColumnType& type) {
       return absl::OkStatus();
   }
   return absl::UnimplementedError(
-      absl::StrCat("logical type ", static_cast<uint32_t>(type.logical), " is unknown"));
+      StrCat("logical type ", static_cast<uint32_t>(type.logical), " is unknown"));
 }
 
 }  // namespace
@@ -213,30 +212,30 @@ absl::StatusOr<ColumnType> ColumnType::Parse(std::string_view text) {
     absl::StrAppend(&names, std::string(row.name), ", ");
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", std::string(text), "\" is not a column type; expected one of ", names,
-                   "decimal(precision,scale), timestamp(s|ms|us|ns), timestamp(s|ms|us|ns,zone), "
-                   "time(s|ms|us|ns), fixed(bytes), uuid"));
+      StrCat("\"", text, "\" is not a column type; expected one of ", names,
+             "decimal(precision,scale), timestamp(s|ms|us|ns), timestamp(s|ms|us|ns,zone), "
+             "time(s|ms|us|ns), fixed(bytes), uuid"));
 }
 
 std::string ColumnType::ToString() const {
   switch (logical) {
     case LogicalType::kTimestamp:
-      return absl::StrCat("timestamp(", TimeUnitName(time_unit), time_zone.empty() ? "" : ",",
-                          time_zone, ")");
+      return StrCat("timestamp(", TimeUnitName(time_unit), time_zone.empty() ? "" : ",", time_zone,
+                    ")");
     case LogicalType::kTime:
-      return absl::StrCat("time(", TimeUnitName(time_unit), ")");
+      return StrCat("time(", TimeUnitName(time_unit), ")");
     case LogicalType::kUuid:
       return "uuid";
     case LogicalType::kNone:
       break;
   }
   const DataTypeRow* row = FindRow(data_type);
-  if (row == nullptr) return absl::StrCat("type ", static_cast<uint32_t>(data_type));
+  if (row == nullptr) return StrCat("type ", static_cast<uint32_t>(data_type));
   const std::string name(row->name);
-  if (data_type == DataType::kFixedLenByteArray) return absl::StrCat(name, "(", type_length, ")");
+  if (data_type == DataType::kFixedLenByteArray) return StrCat(name, "(", type_length, ")");
   if (decimal_precision == 0) return name;
-  return absl::StrCat(data_type == DecimalType(decimal_precision) ? "decimal" : name, "(",
-                      decimal_precision, ",", decimal_scale, ")");
+  return StrCat(data_type == DecimalType(decimal_precision) ? "decimal" : name, "(",
+                decimal_precision, ",", decimal_scale, ")");
 }
 
 PhysicalType ColumnType::physical() const {
@@ -249,11 +248,11 @@ absl::Status Validate(const ColumnType& type) {
   const DataTypeRow* row = FindRow(type.data_type);
   if (row == nullptr) {
     return absl::UnimplementedError(
-        absl::StrCat("data type ", static_cast<uint32_t>(type.data_type), " is unknown"));
+        StrCat("data type ", static_cast<uint32_t>(type.data_type), " is unknown"));
   }
   if (type.time_unit > TimeUnit::kNanos) {
     return absl::UnimplementedError(
-        absl::StrCat("time unit ", static_cast<uint32_t>(type.time_unit), " is unknown"));
+        StrCat("time unit ", static_cast<uint32_t>(type.time_unit), " is unknown"));
   }
   if (type.data_type == DataType::kFixedLenByteArray) {
     if (type.type_length == 0 || type.type_length > std::numeric_limits<int32_t>::max()) {
@@ -264,12 +263,12 @@ absl::Status Validate(const ColumnType& type) {
   }
   const int32_t precision = type.decimal_precision;
   if (precision < 0 || precision > row->max_decimal_precision) {
-    return Wrong(type, absl::StrCat("at most ", row->max_decimal_precision,
-                                    " decimal digits expected, found ", precision));
+    return Wrong(type, StrCat("at most ", row->max_decimal_precision,
+                              " decimal digits expected, found ", precision));
   }
   if (type.decimal_scale < 0 || type.decimal_scale > precision) {
-    return Wrong(type, absl::StrCat("a decimal scale of 0 to ", precision, " expected, found ",
-                                    type.decimal_scale));
+    return Wrong(type, StrCat("a decimal scale of 0 to ", precision, " expected, found ",
+                              type.decimal_scale));
   }
   return ValidateLogical(type);
 }
@@ -282,7 +281,7 @@ absl::StatusOr<Encoding> ParseEncoding(std::string_view name) {
     absl::StrAppend(&names, " ", std::string(row.name));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", std::string(name), "\" is not an encoding; expected one of: auto", names));
+      StrCat("\"", name, "\" is not an encoding; expected one of: auto", names));
 }
 
 }  // namespace cfile

@@ -1,5 +1,6 @@
 #include "cfile/core/format/value_summary.h"
 
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -37,7 +38,7 @@ bool Less(const T& a, const T& b) {
   }
 }
 
-// Reverses RoundedUp. Returns a string that RoundedUp turns into `bound`.
+// Reverses AfterPrefix. Returns a string that AfterPrefix turns into `bound`.
 // The string has one byte more than kMaxBoundBytes, so it counts as cut.
 std::string BeforeRounding(std::optional<std::string> bound) {
   std::string bytes = std::move(bound).value_or("");
@@ -48,13 +49,6 @@ std::string BeforeRounding(std::optional<std::string> bound) {
 }
 
 }  // namespace
-
-std::optional<std::string> RoundedUp(std::string bytes) {
-  while (!bytes.empty() && bytes.back() == '\xff') bytes.pop_back();
-  if (bytes.empty()) return std::nullopt;
-  bytes.back() = static_cast<char>(static_cast<uint8_t>(bytes.back()) + 1);
-  return bytes;
-}
 
 template <typename T>
 void ValueSummary<T>::Widen(const T& min, const T& max, bool first) {
@@ -129,7 +123,7 @@ BlockStatistics ValueSummary<T>::Statistics(uint64_t null_count) const {
     result.min_exact = min_.size() <= kMaxBoundBytes;
     result.max_exact = max_.size() <= kMaxBoundBytes;
     result.min_key = min_.substr(0, kMaxBoundBytes);
-    result.max_key = result.max_exact ? max_ : RoundedUp(max_.substr(0, kMaxBoundBytes));
+    result.max_key = result.max_exact ? max_ : AfterPrefix(max_.substr(0, kMaxBoundBytes));
   } else if constexpr (kHasOrder<T>) {
     T min = min_, max = max_;
     if constexpr (kIsFloat<T>) {

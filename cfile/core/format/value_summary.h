@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -14,10 +13,6 @@ namespace cfile::internal {
 
 // A bound that is a string is cut to this many bytes (cfile/FORMAT.md, Statistics).
 inline constexpr size_t kMaxBoundBytes = 64;
-
-// The shortest key that is greater than all keys that begin with `bytes`; nullopt if all of `bytes`
-// are 0xff.
-std::optional<std::string> RoundedUp(std::string bytes);
 
 // The counts and the bounds of values, without their type. Thread-compatible.
 class AnySummary {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/metadata_keys.h"
 #include "encodings/core/status.h"
@@ -50,9 +49,8 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   CFILE_RETURN_IF_ERROR(CheckPolicy(type, options));
   const encodings::EncodingRow* row = encodings::FindEncoding(options.encoding);
   if (options.encoding != Encoding::kAuto && (row == nullptr || !row->Supports(type.physical()))) {
-    return absl::UnimplementedError(absl::StrCat("encoding ", EncodingName(options.encoding),
-                                                 " does not take values of type ",
-                                                 type.ToString()));
+    return absl::UnimplementedError(StrCat("encoding ", EncodingName(options.encoding),
+                                           " does not take values of type ", type.ToString()));
   }
   CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(options.compression));
   if (options.value_index && options.nullable)
@@ -80,7 +78,7 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   }
   if (options.compression_level < 0 || options.compression_level > kMaxCompressionLevel)
     return absl::InvalidArgumentError(
-        absl::StrCat("compression_level must be 0 to ", kMaxCompressionLevel));
+        StrCat("compression_level must be 0 to ", kMaxCompressionLevel));
   for (const auto& [key, value] : options.metadata) {
     CFILE_RETURN_IF_ERROR(CheckMetadataKey(key));
   }

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/io/file_system.h"
 #include "encodings/core/status.h"
 
@@ -151,16 +150,15 @@ absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path, Exist
   static std::atomic<uint64_t> counter = 0;
   const std::string file_name = path.substr(path.rfind('/') + 1);
   if (file_name.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" is not the path of a file"));
+    return absl::InvalidArgumentError(StrCat("\"", path, "\" is not the path of a file"));
   }
   CFILE_RETURN_IF_ERROR(internal::CheckReplaceable(path));
   // The name is cut, so that the temporary name stays within the file system's limit of 255 bytes.
   const std::string prefix =
-      absl::StrCat(internal::FolderOf(path), "/.", file_name.substr(0, 200), ".", getpid(), "-");
+      StrCat(internal::FolderOf(path), "/.", file_name.substr(0, 200), ".", getpid(), "-");
   auto sink = std::make_unique<FileSink>(path, existing);
   while (true) {
-    absl::Status status =
-        sink->Open(absl::StrCat(prefix, counter.fetch_add(1), std::string(kTemporarySuffix)));
+    absl::Status status = sink->Open(StrCat(prefix, counter.fetch_add(1), kTemporarySuffix));
     if (status.ok()) return sink;
     // The name belongs to a killed process with the same process id: try the next name.
     if (!absl::IsAlreadyExists(status)) return status;

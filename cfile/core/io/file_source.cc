@@ -11,7 +11,6 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/io/file_system.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
@@ -40,8 +39,8 @@ std::string IdentityOf(const struct stat& status) {
   const timespec& changed = status.st_ctim;
   const bool settled = now.tv_sec - changed.tv_sec > kSettledSeconds;
   if (!settled) return {};
-  return absl::StrCat("file:", status.st_dev, ":", status.st_ino, ":", status.st_size, ":",
-                      changed.tv_sec, ".", changed.tv_nsec);
+  return StrCat("file:", status.st_dev, ":", status.st_ino, ":", status.st_size, ":",
+                changed.tv_sec, ".", changed.tv_nsec);
 }
 
 absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
@@ -52,9 +51,9 @@ absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
   struct stat status;
   if (fstat(descriptor.get(), &status) != 0) return SystemError("fstat", path, errno);
   if (!S_ISREG(status.st_mode)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        path, ": expected a file, found ",
-        S_ISDIR(status.st_mode) ? "a directory" : "something that is not a regular file"));
+    return absl::FailedPreconditionError(
+        StrCat(path, ": expected a file, found ",
+               S_ISDIR(status.st_mode) ? "a directory" : "something that is not a regular file"));
   }
   return OpenFile{std::move(descriptor), static_cast<uint64_t>(status.st_size), status.st_dev,
                   status.st_ino, IdentityOf(status)};
@@ -122,7 +121,7 @@ class PreadSource final : public Source {
     if (!is_brief_) return Read(file_, offset, out);
     CFILE_ASSIGN_OR_RETURN(const OpenFile again, OpenRegularFile(path_));
     if (again.device != file_.device || again.inode != file_.inode) {
-      return absl::AbortedError(absl::StrCat(path_, ": the file was replaced after it was opened"));
+      return absl::AbortedError(StrCat(path_, ": the file was replaced after it was opened"));
     }
     return Read(again, offset, out);
   }
@@ -136,9 +135,9 @@ class PreadSource final : public Source {
         out = out.subspan(static_cast<size_t>(count));
         offset += static_cast<size_t>(count);
       } else if (count == 0) {
-        return absl::DataLossError(absl::StrCat(path_, ": had ", file_.size,
-                                                " bytes when it was opened, now ends before byte ",
-                                                offset + out.size()));
+        return absl::DataLossError(StrCat(path_, ": had ", file_.size,
+                                          " bytes when it was opened, now ends before byte ",
+                                          offset + out.size()));
       } else if (errno != EINTR) {
         return SystemError("pread", path_, errno);
       }

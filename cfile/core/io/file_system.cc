@@ -10,7 +10,6 @@
 #include <cerrno>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -27,8 +26,7 @@ absl::StatusOr<std::optional<struct stat>> Stat(const std::string& path) {
 }  // namespace
 
 absl::Status SystemError(std::string_view call, const std::string& path, int error) {
-  const absl::Status status =
-      absl::ErrnoToStatus(error, absl::StrCat(std::string(call), " ", path));
+  const absl::Status status = absl::ErrnoToStatus(error, StrCat(call, " ", path));
   switch (status.code()) {
     case absl::StatusCode::kUnknown:  // for example an error of the disk; the bytes may be intact
     case absl::StatusCode::kAborted:  // means that nothing has been changed (Storage::Commit)
@@ -76,12 +74,12 @@ absl::Status SyncFolder(const std::string& folder) {
 absl::Status CheckReplaceable(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
   if (!found.has_value() || S_ISREG(found->st_mode)) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(path, " is a ",
-                                                    S_ISDIR(found->st_mode)    ? "directory"
-                                                    : S_ISFIFO(found->st_mode) ? "FIFO"
-                                                    : S_ISSOCK(found->st_mode) ? "socket"
-                                                                               : "device",
-                                                    ": a new file can only replace a file"));
+  return absl::FailedPreconditionError(StrCat(path, " is a ",
+                                              S_ISDIR(found->st_mode)    ? "directory"
+                                              : S_ISFIFO(found->st_mode) ? "FIFO"
+                                              : S_ISSOCK(found->st_mode) ? "socket"
+                                                                         : "device",
+                                              ": a new file can only replace a file"));
 }
 
 absl::StatusOr<std::optional<FileIdentity>> IdentityOf(const std::string& path) {
@@ -102,7 +100,7 @@ absl::StatusOr<std::string> RandomName(std::string_view prefix, std::string_view
   } while (size < 0 && errno == EINTR);
   // A request this small is never answered in part.
   if (size != sizeof bytes) return SystemError("getrandom", "for a name", errno);
-  return encodings::StrCat(prefix, absl::BytesToHexString({bytes, sizeof bytes}), suffix);
+  return StrCat(prefix, absl::BytesToHexString({bytes, sizeof bytes}), suffix);
 }
 
 bool IsRandomName(std::string_view name, std::string_view prefix, std::string_view suffix) {
@@ -129,9 +127,9 @@ absl::StatusOr<FileLock> FileLock::Acquire(std::string path) {
       const int error = errno;
       const absl::Status status = SystemError("flock", path, error);
       if (error != ENOLCK && error != EOPNOTSUPP && error != ENOSYS) return status;
-      return absl::FailedPreconditionError(absl::StrCat(
-          status.message(),
-          ": without locks of files (flock), writers would lose each other's commits"));
+      return absl::FailedPreconditionError(
+          StrCat(status.message(),
+                 ": without locks of files (flock), writers would lose each other's commits"));
     }
     // The previous holder of the lock may have removed the file.
     // Then no other process can find the locked file.

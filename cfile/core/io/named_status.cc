@@ -1,7 +1,7 @@
 #include "cfile/core/io/named_status.h"
 
 #include "absl/strings/cord.h"
-#include "absl/strings/str_cat.h"
+#include "encodings/core/status.h"
 
 namespace cfile::internal {
 
@@ -31,7 +31,7 @@ absl::Status WithMessage(const absl::Status& status, absl::string_view message) 
 
 absl::Status Named(const absl::Status& status, const std::string& name) {
   if (status.ok() || Names(status.message(), name)) return status;
-  return WithMessage(status, absl::StrCat(name, ": ", status.message()));
+  return WithMessage(status, StrCat(name, ": ", status.message()));
 }
 
 absl::Status NamedSink(const absl::Status& status, const std::string& name) {

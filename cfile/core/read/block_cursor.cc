@@ -9,7 +9,6 @@ namespace cfile::internal {
 namespace {
 
 using encodings::AnyBlockDecoder;
-using encodings::DataLoss;
 using encodings::kMaxBatchValues;
 using encodings::ValueSpan;
 
@@ -146,13 +145,13 @@ absl::StatusOr<Batch<uint32_t>> BlockCursor::NextCodesInto(size_t max_rows, uint
   return batch.As<uint32_t>();
 }
 
-absl::StatusOr<bool> BlockCursor::NextMatches(const ValueMatcher& matcher, size_t count,
-                                              uint8_t* bits, const uint8_t*& validity) {
+absl::StatusOr<bool> BlockCursor::NextMatches(MatchFunction match, size_t count, uint8_t* bits,
+                                              const uint8_t*& validity) {
   size_t present = count;
   if (nullable_) {
     CFILE_ASSIGN_OR_RETURN(present, NextValidity(count));
   }
-  CFILE_ASSIGN_OR_RETURN(const bool matched, matcher.MatchEncoded(*decoder_, present, bits));
+  CFILE_ASSIGN_OR_RETURN(const bool matched, match(*decoder_, present, bits));
   if (!matched) {
     if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_).status());
     return false;

@@ -15,7 +15,6 @@
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/core/format/data_block.h"
-#include "cfile/core/read/predicate_matcher.h"
 #include "cfile/core/read/row_block.h"
 #include "cfile/file_info.h"
 #include "cfile/types.h"
@@ -108,11 +107,13 @@ class BlockCursor final : public RowBlock {
     return NextOf(kValues, max_rows, out);
   }
 
-  // Compares the values of the next `count` rows with a predicate, without decoding them
-  // (ValueMatcher::MatchEncoded). Sets `bits`, and sets `validity` as Batch::validity; the bit of a
-  // null is 0. Returns false, and does nothing, if this is not possible. Preconditions: those of
-  // MatchEncoded; the block has `count` more rows.
-  absl::StatusOr<bool> NextMatches(const ValueMatcher& matcher, size_t count, uint8_t* bits,
+  // Compares the values of the next `count` rows without decoding them. match(decoder, present,
+  // bits) compares the next `present` values of a decoder, as BlockDecoder::ReadMatches does. Sets
+  // `bits`, and sets `validity` as Batch::validity; the bit of a null is 0. Returns false, and does
+  // nothing, if `match` does so. Precondition: the block has `count` more rows.
+  using MatchFunction =
+      absl::FunctionRef<absl::StatusOr<bool>(encodings::AnyBlockDecoder&, size_t, uint8_t*)>;
+  absl::StatusOr<bool> NextMatches(MatchFunction match, size_t count, uint8_t* bits,
                                    const uint8_t*& validity);
 
   // Like Next, for strings, but appends the strings to `out`, and "" for a null. Sets the validity

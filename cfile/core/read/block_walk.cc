@@ -6,8 +6,6 @@
 
 namespace cfile::internal {
 
-using encodings::DataLoss;
-
 absl::Status BlockWalk::CheckFound(const IndexWalk& path) const {
   if (path.valid()) return absl::OkStatus();
   return DataLoss(name(), ": the index is empty, the footer says ", num_rows(), " rows");

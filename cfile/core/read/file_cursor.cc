@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/io/named_status.h"
 #include "encodings/core/status.h"
 
@@ -14,9 +13,8 @@ absl::StatusOr<BlockDecoding> PrepareToRead(FileReader& file,
   const FileInfo& info = file.info();
   const std::string& name = file.source().name();
   if (make_decoder == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": a column of type ",
-                                                   info.type.ToString(),
-                                                   " does not give values of this C++ type"));
+    return absl::InvalidArgumentError(StrCat(name, ": a column of type ", info.type.ToString(),
+                                             " does not give values of this C++ type"));
   }
   absl::Status status = CheckCompressionBuiltIn(info.compression);
   if (status.ok()) {
@@ -50,9 +48,8 @@ absl::Status FileCursor::SeekToPlaceOf(const FileCursor& other) {
   const uint64_t ordinal = ordinal_;
   CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kSeek));
   if (ordinal < first_ordinal_ || ordinal - first_ordinal_ > row_block_.num_rows()) {
-    return Failed(encodings::DataLoss("the block had ordinal ", ordinal,
-                                      " before; now it has the rows ", first_ordinal_, " to ",
-                                      first_ordinal_ + row_block_.num_rows()));
+    return Failed(DataLoss("the block had ordinal ", ordinal, " before; now it has the rows ",
+                           first_ordinal_, " to ", first_ordinal_ + row_block_.num_rows()));
   }
   return SeekInBlock(ordinal);
 }
@@ -86,7 +83,7 @@ absl::Status FileCursor::KeepFailed(const absl::Status& status) {
 
 absl::Status FileCursor::OutOfRange(uint64_t ordinal) const {
   return absl::OutOfRangeError(
-      absl::StrCat(name(), ": ordinal ", ordinal, ", the file has ", num_rows(), " rows"));
+      StrCat(name(), ": ordinal ", ordinal, ", the file has ", num_rows(), " rows"));
 }
 
 absl::Status FileCursor::Failed(const absl::Status& status) {
@@ -135,8 +132,8 @@ absl::Status FileCursor::GoTo(uint64_t ordinal, BlockAccess access) {
   if (!InBlock(ordinal)) {
     Unload();
     return internal::InBlock(
-        encodings::DataLoss("the index says that it has ordinal ", ordinal, ", found the rows ",
-                            first_ordinal_, " to ", first_ordinal_ + row_block_.num_rows()),
+        DataLoss("the index says that it has ordinal ", ordinal, ", found the rows ",
+                 first_ordinal_, " to ", first_ordinal_ + row_block_.num_rows()),
         name(), pointer_);
   }
   return SeekInBlock(ordinal);

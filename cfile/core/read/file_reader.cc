@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/file_metadata.h"
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/statistics_block.h"
@@ -31,8 +30,8 @@ constexpr uint64_t kMostGrowth = 64;
 std::string CacheIdentity(const Source& source, const ReaderOptions& options) {
   const std::string identity = source.identity();
   if (identity.empty()) return identity;
-  return absl::StrCat(options.verify_checksums ? "verified " : "", options.max_block_size_bytes,
-                      " ", identity);
+  return StrCat(options.verify_checksums ? "verified " : "", options.max_block_size_bytes, " ",
+                identity);
 }
 
 size_t MemoryOf(const FileStatistics& statistics) {
@@ -107,7 +106,8 @@ absl::StatusOr<FetchedBlock> FileReader::FetchOnce(const BlockPointer& pointer,
                                                    size_t max_size_bytes,
                                                    BlockBuffer& buffer) const {
   if (in_memory()) source_->WillRead(pointer.offset, pointer.size);
-  return FetchBlock(*source_, info_, pointer, options_.verify_checksums, max_size_bytes, buffer);
+  return FetchBlock(*source_, BlockFormatOf(info_), pointer, options_.verify_checksums,
+                    max_size_bytes, buffer);
 }
 
 absl::StatusOr<std::unique_ptr<LoadedNode>> FileReader::LoadNode(
@@ -131,8 +131,8 @@ absl::StatusOr<std::unique_ptr<LoadedNode>> FileReader::LoadNode(
     if (leftmost && parsed.leaf() && parsed.num_entries() > 0) {
       const uint64_t first = parsed.entry_pointer(0).offset;
       if (first - first_block_offset >= kAlignment) {
-        return encodings::DataLoss("the index's first block lies at offset ", first,
-                                   ", expected the offset after the header, ", first_block_offset);
+        return DataLoss("the index's first block lies at offset ", first,
+                        ", expected the offset after the header, ", first_block_offset);
       }
     }
     return std::make_unique<LoadedNode>(std::move(parsed));
@@ -148,8 +148,8 @@ absl::StatusOr<const LoadedNode*> FileReader::IndexRoot(IndexKind kind) {
       kind == IndexKind::kPositional ? info_.positional_index_root : info_.value_index_root;
   if (!pointer) {
     return absl::FailedPreconditionError(
-        absl::StrCat(source_->name(), ": the file has no ",
-                     kind == IndexKind::kPositional ? "positional" : "value", " index"));
+        StrCat(source_->name(), ": the file has no ",
+               kind == IndexKind::kPositional ? "positional" : "value", " index"));
   }
   if (in_memory()) return LoadRoot(kind, *pointer);
   return node_requests_.Share({nullptr, static_cast<uint32_t>(kind)},
@@ -191,7 +191,7 @@ absl::StatusOr<const LoadedNode*> FileReader::LoadChild(IndexKind kind, const Lo
   if (const LoadedNode* kept = parent.child(entry); kept != nullptr) return kept;
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<LoadedNode> child, std::move(loaded));
   const auto damaged = [&](const auto&... parts) {
-    return InBlock(encodings::DataLoss(parts...), source_->name(), pointer);
+    return InBlock(DataLoss(parts...), source_->name(), pointer);
   };
   if (child->num_entries() == 0) return damaged("an index node below the root has no entries");
   if (kind == IndexKind::kPositional) {
@@ -222,8 +222,8 @@ absl::Status FileReader::CheckNumValues() {
     if (!(positional ? info_.positional_index_root : info_.value_index_root)) continue;
     CFILE_ASSIGN_OR_RETURN(const LoadedNode* root, IndexRoot(kind));
     if (root->num_entries() == 0) continue;
-    return encodings::DataLoss(source_->name(), ": the footer says 0 rows, the ",
-                               positional ? "positional" : "value", " index has blocks");
+    return DataLoss(source_->name(), ": the footer says 0 rows, the ",
+                    positional ? "positional" : "value", " index has blocks");
   }
   return absl::OkStatus();
 }
@@ -267,8 +267,7 @@ absl::StatusOr<FileStatistics> FileReader::ReadStatistics() const {
   auto statistics = [&]() -> absl::StatusOr<FileStatistics> {
     const auto block = FetchOnce(*info_.statistics, limit, buffer);
     if (absl::IsOutOfRange(block.status())) {
-      return encodings::OutOfRange("the statistics are ",
-                                   encodings::AboveLimit(limit, "max_bloom_filter_bytes"));
+      return OutOfRange("the statistics are ", AboveLimit(limit, "max_bloom_filter_bytes"));
     }
     CFILE_RETURN_IF_ERROR(block.status());
     return ParseStatistics(block->bytes, info_);

@@ -11,7 +11,6 @@ namespace cfile::internal {
 namespace {
 
 using encodings::CountLevels;
-using encodings::DataLoss;
 using encodings::kMaxBatchValues;
 
 // The number of entries that are decoded at a time, unless a record is longer. These entries fit
@@ -218,7 +217,8 @@ absl::Status LevelBlockCursor::CheckCounts() const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<AnyLevelBatch> LevelBlockCursor::Next(size_t max_records, RowSink* sink) {
+absl::StatusOr<AnyLevelBatch> LevelBlockCursor::Next(size_t max_records,
+                                                     absl::FunctionRef<void*(size_t count)> room) {
   CFILE_ASSIGN_OR_RETURN(LevelWindow::Extent extent, window_.Look(max_records));
   encodings::ValueSpan values;
   if (window_.value() + extent.values > num_present()) {
@@ -228,8 +228,8 @@ absl::StatusOr<AnyLevelBatch> LevelBlockCursor::Next(size_t max_records, RowSink
   if (extent.values > 0) {
     // After a batch was cut, the position of values_ is after the value of the next entry.
     CFILE_RETURN_IF_ERROR(values_.SeekToRow(window_.value()));
-    void* const room = sink == nullptr ? nullptr : sink->RoomForLevels(extent.values);
-    CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, values_.NextInto(extent.values, room));
+    CFILE_ASSIGN_OR_RETURN(const AnyBatch batch,
+                           values_.NextInto(extent.values, room(extent.values)));
     if (batch.size() < extent.values) extent = window_.Cut(batch.size());
     values = {batch.values, extent.values};
   }

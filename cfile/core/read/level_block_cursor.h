@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/core/format/level_block.h"
 #include "cfile/core/read/block_cursor.h"
-#include "cfile/core/read/row_sink.h"
 #include "cfile/file_info.h"
 #include "cfile/types.h"
 
@@ -112,9 +112,11 @@ class LevelBlockCursor final : public RowBlock {
   absl::Status SeekToRow(uint32_t row) override;
 
   // Reads the next records (see LevelCursor::Next). The caller sets the batch's first_record.
-  // `sink`: null, or the sink to which the caller will add the batch. Then values are decoded into
-  // the memory that the sink returns (RoomForLevels).
-  absl::StatusOr<AnyLevelBatch> Next(size_t max_records, RowSink* sink = nullptr);
+  // room(count) returns the memory into which `count` values are decoded, or null if they may lie
+  // anywhere.
+  absl::StatusOr<AnyLevelBatch> Next(
+      size_t max_records,
+      absl::FunctionRef<void*(size_t count)> room = [](size_t) -> void* { return nullptr; });
   size_t memory_usage_bytes() const {
     return window_.memory_usage_bytes() + values_.memory_usage_bytes();
   }

@@ -3,7 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/read/level_file_cursor.h"
 #include "encodings/core/status.h"
 
@@ -27,7 +26,7 @@ absl::StatusOr<std::unique_ptr<internal::LevelFileCursor>> internal::NewLevelFil
     const std::shared_ptr<FileReader>& file, encodings::DecoderMaker* make_decoder) {
   if (!file->info().positional_index_root) {
     return absl::FailedPreconditionError(
-        absl::StrCat(file->source().name(), ": the file has no positional index"));
+        StrCat(file->source().name(), ": the file has no positional index"));
   }
   CFILE_ASSIGN_OR_RETURN(auto decoding, PrepareToRead(*file, make_decoder));
   return std::make_unique<LevelFileCursor>(file, std::move(decoding));

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/read/file_reader.h"
 #include "cfile/core/read/index_walk.h"
 #include "cfile/core/read/reader_access.h"
@@ -89,8 +88,8 @@ absl::StatusOr<uint64_t> Reader::BlockBegin(uint64_t ordinal) const {
   CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(ordinal));
   const uint64_t begin = path.valid() ? path.leaf().ordinal(path.entry()) : 0;
   if (begin <= ordinal) return begin;
-  return encodings::DataLoss(file_->source().name(), ": the positional index begins the block of ",
-                             "ordinal ", ordinal, " at ordinal ", begin);
+  return DataLoss(file_->source().name(), ": the positional index begins the block of ", "ordinal ",
+                  ordinal, " at ordinal ", begin);
 }
 
 absl::StatusOr<std::vector<OrdinalRange>> Reader::Split(size_t max_ranges) const {
@@ -105,10 +104,10 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> Reader::Statistics() const
 absl::StatusOr<std::unique_ptr<internal::ValueCursor>> internal::NewValueCursor(
     const std::shared_ptr<FileReader>& file, encodings::DecoderMaker* make_decoder) {
   if (file->info().has_levels()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        file->source().name(),
-        ": the rows of this file are records with any number of values: read it with a "
-        "LevelCursor"));
+    return absl::FailedPreconditionError(
+        StrCat(file->source().name(),
+               ": the rows of this file are records with any number of values: read it with a "
+               "LevelCursor"));
   }
   CFILE_ASSIGN_OR_RETURN(auto decoding, PrepareToRead(*file, make_decoder));
   return std::make_unique<ValueCursor>(file, std::move(decoding));

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/read/sort_numbers.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
@@ -246,7 +245,7 @@ void ValueCursor::ExpectRange() {
 }
 
 absl::Status ValueCursor::NotAKey() const {
-  return absl::InvalidArgumentError(absl::StrCat(file_->source().name(), ": NaN cannot be a key"));
+  return absl::InvalidArgumentError(StrCat(file_->source().name(), ": NaN cannot be a key"));
 }
 
 absl::StatusOr<KeyPosition> ValueCursor::GoToKey(const void* wanted) {
@@ -287,7 +286,7 @@ absl::Status ValueCursor::MovePath(const void* key) {
   if (num_rows() > 0) CFILE_RETURN_IF_ERROR(CheckFound(path));
   if (path.valid() && file_->info().holds_bloom_filters()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(file_->source().name(), ": the file holds Bloom filters, not values"));
+        StrCat(file_->source().name(), ": the file holds Bloom filters, not values"));
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,20 @@
 
 namespace cfile::internal::wire {
 
+WireType WireTypeOf(Kind kind) {
+  switch (kind) {
+    case Kind::kFixed32:
+      return WireType::kFixed32;
+    case Kind::kFixed64:
+      return WireType::kFixed64;
+    case Kind::kBytes:
+    case Kind::kMessage:
+      return WireType::kDelimited;
+    default:
+      return WireType::kVarint;
+  }
+}
+
 bool FieldReader::ReadLongVarint(size_t max_bytes, uint64_t& value) {
   value = 0;
   const size_t size = std::min(max_bytes, static_cast<size_t>(end_ - p_));

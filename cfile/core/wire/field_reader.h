@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "cfile/core/wire/message_type.h"
 #include "encodings/core/bytes.h"
 
 namespace cfile::internal::wire {
@@ -23,6 +24,8 @@ constexpr uint32_t MakeTag(uint32_t number, WireType type) {
 }
 constexpr uint32_t NumberOf(uint32_t tag) { return tag >> 3; }
 constexpr WireType WireTypeOf(uint32_t tag) { return static_cast<WireType>(tag & 7); }
+// The wire type of a field of this kind that is not packed.
+WireType WireTypeOf(Kind kind);
 
 // The maximum nesting of messages and groups.
 // The deepest schema has 1000 nodes on a path (RecordLimits::max_depth).

@@ -12,20 +12,6 @@ namespace {
 
 constexpr uint64_t kMostTimes = 8;
 
-WireType WireTypeOf(Kind kind) {
-  switch (kind) {
-    case Kind::kFixed32:
-      return WireType::kFixed32;
-    case Kind::kFixed64:
-      return WireType::kFixed64;
-    case Kind::kBytes:
-    case Kind::kMessage:
-      return WireType::kDelimited;
-    default:
-      return WireType::kVarint;
-  }
-}
-
 // Finds the fields of a message by their numbers.
 // The fields of most messages are in the order of the numbers.
 // So each search begins at the field that was found last.
@@ -107,7 +93,7 @@ class Parser {
 
  private:
   bool ParseField(FieldReader& reader, uint32_t tag, const Field& field, void* message, int depth) {
-    const WireType wire_type = wire::WireTypeOf(tag);
+    const WireType wire_type = WireTypeOf(tag);
     const WireType own = WireTypeOf(field.kind);
     if (wire_type == WireType::kDelimited) {
       if (own == WireType::kDelimited) {
@@ -196,10 +182,9 @@ absl::Status CheckParsedSize(std::string_view bytes, uint64_t max_size_bytes,
 
 absl::Status MergeMessage(std::string_view bytes, uint64_t max_size_bytes, const MessageType& type,
                           void* message) {
-  const auto does_not_parse = [] { return encodings::DataLoss("its message does not parse"); };
+  const auto does_not_parse = [] { return DataLoss("its message does not parse"); };
   if (bytes.size() > std::numeric_limits<int32_t>::max()) {
-    return encodings::OutOfRange("its message of ", bytes.size(),
-                                 " bytes is larger than 2^31 - 1 bytes");
+    return OutOfRange("its message of ", bytes.size(), " bytes is larger than 2^31 - 1 bytes");
   }
   // In relation to its size, a small message takes more memory than a large one.
   constexpr uint64_t kSmallBytes = 64 * 1024;
@@ -210,9 +195,9 @@ absl::Status MergeMessage(std::string_view bytes, uint64_t max_size_bytes, const
   Parser parser(limit);
   if (parser.Parse(bytes, type, message, 0)) return absl::OkStatus();
   if (parser.memory_bytes() <= limit) return does_not_parse();
-  return encodings::OutOfRange("its message of ", bytes.size(), " bytes takes more than ",
-                               kMostTimes, " times the limit of ", max_size_bytes,
-                               " bytes in memory: raise max_metadata_size_bytes");
+  return OutOfRange("its message of ", bytes.size(), " bytes takes more than ", kMostTimes,
+                    " times the limit of ", max_size_bytes,
+                    " bytes in memory: raise max_metadata_size_bytes");
 }
 
 }  // namespace cfile::internal::wire

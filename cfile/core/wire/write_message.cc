@@ -88,21 +88,22 @@ void PutValue(Kind kind, T value, Sink& sink) {
 }
 
 template <typename T, typename Sink>
-void WriteValues(const Field& field, WireType wire_type, const void* message, Sink& sink) {
+void WriteValues(const Field& field, const void* message, Sink& sink) {
   // The parser changes messages, so `member` takes a message that is not const.
   // This function does not change the message.
   const void* const member = field.member(const_cast<void*>(message));
+  const uint32_t tag = MakeTag(field.number, WireTypeOf(field.kind));
   if (field.label == Label::kOptional) {
     const auto& value = *static_cast<const std::optional<T>*>(member);
     if (!value) return;
-    sink.PutVarint(MakeTag(field.number, wire_type));
+    sink.PutVarint(tag);
     PutValue(field.kind, *value, sink);
     return;
   }
   const auto& values = *static_cast<const std::vector<T>*>(member);
   if (field.label == Label::kRepeated) {
     for (const T value : values) {
-      sink.PutVarint(MakeTag(field.number, wire_type));
+      sink.PutVarint(tag);
       PutValue(field.kind, value, sink);
     }
   } else if (!values.empty()) {
@@ -119,28 +120,24 @@ void WriteMessage(const MessageType& type, const void* message, Sink& sink) {
     switch (field.kind) {
       case Kind::kInt32:
       case Kind::kEnum:
-        WriteValues<int32_t>(field, WireType::kVarint, message, sink);
+        WriteValues<int32_t>(field, message, sink);
         break;
       case Kind::kInt64:
-        WriteValues<int64_t>(field, WireType::kVarint, message, sink);
+        WriteValues<int64_t>(field, message, sink);
         break;
       case Kind::kUint32:
-        WriteValues<uint32_t>(field, WireType::kVarint, message, sink);
+      case Kind::kFixed32:
+        WriteValues<uint32_t>(field, message, sink);
         break;
       case Kind::kUint64:
-        WriteValues<uint64_t>(field, WireType::kVarint, message, sink);
+      case Kind::kFixed64:
+        WriteValues<uint64_t>(field, message, sink);
         break;
       case Kind::kBool:
-        WriteValues<bool>(field, WireType::kVarint, message, sink);
-        break;
-      case Kind::kFixed32:
-        WriteValues<uint32_t>(field, WireType::kFixed32, message, sink);
-        break;
-      case Kind::kFixed64:
-        WriteValues<uint64_t>(field, WireType::kFixed64, message, sink);
+        WriteValues<bool>(field, message, sink);
         break;
       case Kind::kBytes:
-        WriteValues<std::string_view>(field, WireType::kDelimited, message, sink);
+        WriteValues<std::string_view>(field, message, sink);
         break;
       case Kind::kMessage: {
         const Elements elements = field.elements(message);

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "cfile/core/write/any_encoder.h"
 #include "cfile/core/write/sample.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
@@ -291,7 +290,7 @@ class TryingEncoder final : public AutoEncoder {
     CFILE_ASSERT(decoder.ok());
     EncoderOptions plain_options = options_;
     plain_options.block_size_bytes = std::numeric_limits<int32_t>::max();
-    auto encoder = MakeAnyEncoder(Encoding::kPlain, type_, plain_options);
+    auto encoder = encodings::MakeAnyEncoder(Encoding::kPlain, type_, plain_options);
     CFILE_ASSERT(encoder.ok());
     absl::Status opened = (*decoder)->Open({block, first_ordinal});
     CFILE_ASSERT(opened.ok());
@@ -352,7 +351,7 @@ class TryingEncoder final : public AutoEncoder {
     for (const auto& [known, encoder] : encoders_) {
       if (known == encoding) return *encoder;
     }
-    auto encoder = MakeAnyEncoder(encoding, type_, options_);
+    auto encoder = encodings::MakeAnyEncoder(encoding, type_, options_);
     CFILE_ASSERT(encoder.ok());
     encoders_.emplace_back(encoding, *std::move(encoder));
     if (encodings::FindEncoding(encoding)->has_dictionary) {

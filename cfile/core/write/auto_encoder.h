@@ -11,10 +11,9 @@
 
 namespace cfile::internal {
 
-// What an encoder that chooses how to store each block tells about its choice.
-class EncodingChooser {
+// An encoder that chooses how to store each block, and tells about its choice.
+class AutoEncoder : public encodings::AnyBlockEncoder {
  public:
-  virtual ~EncodingChooser() = default;
   // True while the encoder gathers a sample. A caller that limits the values of a block should not
   // end the block then, so that the choice does not depend on this limit.
   virtual bool sampling() const = 0;
@@ -25,8 +24,6 @@ class EncodingChooser {
   // trial, because there were no values.
   virtual const std::optional<ChoiceInfo>& choice() const = 0;
 };
-
-class AutoEncoder : public encodings::AnyBlockEncoder, public EncodingChooser {};
 
 // Makes an AutoEncoder. It gathers the first values of a block (the sample), chooses an encoding
 // and the compression by means of the sample (see Goal), and passes all values of the block to the

@@ -1,8 +1,8 @@
 #include "cfile/core/write/column_encoder.h"
 
 #include "cfile/core/format/file_policy.h"
-#include "cfile/core/write/any_encoder.h"
 #include "cfile/core/write/auto_encoder.h"
+#include "encodings/registry.h"
 
 namespace cfile::internal {
 
@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<encodings::AnyBlockEncoder>> NewEncoder(const Col
                            .block_size_bytes = options.block_size_bytes};
   if (options.encoding == Encoding::kAuto)
     return MakeAutoEncoder(type.physical(), encoder_options, choice);
-  return MakeAnyEncoder(options.encoding, type.physical(), encoder_options);
+  return encodings::MakeAnyEncoder(options.encoding, type.physical(), encoder_options);
 }
 
 }  // namespace cfile::internal

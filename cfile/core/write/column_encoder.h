@@ -10,7 +10,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/writer_choices.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/options.h"
@@ -29,8 +28,8 @@ inline absl::Status PrepareToWrite(const std::string& name, const ColumnType& ty
   ResolveChoices(type, options);
   absl::Status status = CheckWriterOptions(type, options);
   if (!holds_type) {
-    status = absl::InvalidArgumentError(absl::StrCat("a column of type ", type.ToString(),
-                                                     " does not take values of this C++ type"));
+    status = absl::InvalidArgumentError(
+        StrCat("a column of type ", type.ToString(), " does not take values of this C++ type"));
   }
   return Named(status, name);
 }
@@ -74,14 +73,13 @@ absl::Status CheckSizes(std::span<const std::string_view> values, const ColumnTy
     const size_t size = values[i].size();
     if (fixed && size != type.type_length) {
       return absl::InvalidArgumentError(
-          absl::StrCat(where(i), " has ", size, " bytes, the type has ", type.type_length));
+          StrCat(where(i), " has ", size, " bytes, the type has ", type.type_length));
     }
     if (size > limit) {
-      return absl::OutOfRangeError(absl::StrCat(
+      return absl::OutOfRangeError(StrCat(
           where(i), " has ", size, " bytes, ",
-          limit < block_limit
-              ? encodings::AboveLimit(limit, "max_value_size_bytes")
-              : encodings::AboveLimit(options.max_block_size_bytes, "max_block_size_bytes")));
+          limit < block_limit ? AboveLimit(limit, "max_value_size_bytes")
+                              : AboveLimit(options.max_block_size_bytes, "max_block_size_bytes")));
     }
   }
   return absl::OkStatus();

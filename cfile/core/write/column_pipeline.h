@@ -12,7 +12,6 @@
 #include "absl/status/status.h"
 #include "cfile/core/format/statistics_block.h"
 #include "cfile/core/io/named_status.h"
-#include "cfile/core/write/any_writer.h"
 #include "cfile/core/write/auto_encoder.h"
 #include "cfile/core/write/copied_block.h"
 #include "cfile/core/write/file_writer.h"
@@ -20,6 +19,7 @@
 #include "cfile/file_info.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "cfile/untyped.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
@@ -37,7 +37,7 @@ class ColumnPipeline : public AnyWriter {
         type_(type),
         file_(std::move(sink), type, options),
         encoder_(std::move(encoder)),
-        chooser_(dynamic_cast<const EncodingChooser*>(encoder_.get())),
+        chooser_(dynamic_cast<const AutoEncoder*>(encoder_.get())),
         statistics_(type.physical(), options) {
     if (!file_.policy().limits_rows) options_.max_values_per_block = UINT32_MAX;
   }
@@ -127,7 +127,7 @@ class ColumnPipeline : public AnyWriter {
   const ColumnType type_;
   FileWriter file_;
   const std::unique_ptr<encodings::AnyBlockEncoder> encoder_;
-  const EncodingChooser* const chooser_;  // encoder_, or null if the options name the encoding
+  const AutoEncoder* const chooser_;  // encoder_, or null if the options name the encoding
   StatisticsWriter statistics_;
   StickyStatus failure_{file_.name()};
 

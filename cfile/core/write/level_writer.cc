@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/level_block.h"
 #include "cfile/core/io/named_status.h"
@@ -27,9 +26,7 @@ constexpr size_t kMaxCheckedEntries = 1024;
 constexpr uint64_t kMaxGrowth = 16;
 
 absl::Status CheckLimits(const LevelLimits& limits, const WriterOptions& options) {
-  const auto invalid = [](auto... parts) {
-    return absl::InvalidArgumentError(absl::StrCat(parts...));
-  };
+  const auto invalid = [](auto... parts) { return absl::InvalidArgumentError(StrCat(parts...)); };
   if (limits.kudu_array && limits != LevelLimits::KuduArray(options.nullable))
     return invalid("the level limits of an array must be those of LevelLimits::KuduArray");
   if (options.value_index) return invalid("a column with levels cannot have a value index");
@@ -59,7 +56,7 @@ class EntryWriter final : public internal::ColumnPipeline {
         [&] { return AppendEntries(entries.repetition, entries.definition, entries.values); });
   }
   absl::Status Append(const internal::AnyBatch& /*rows*/) override {
-    return absl::InternalError(absl::StrCat(file_.name(), ": the column has levels"));
+    return absl::InternalError(StrCat(file_.name(), ": the column has levels"));
   }
 
   bool Takes(const internal::CopiedBlock& block) const override {
@@ -86,7 +83,7 @@ class EntryWriter final : public internal::ColumnPipeline {
  private:
   template <typename... Parts>
   absl::Status Invalid(const Parts&... parts) const {
-    return absl::InvalidArgumentError(absl::StrCat(file_.name(), ": ", parts...));
+    return absl::InvalidArgumentError(StrCat(file_.name(), ": ", parts...));
   }
 
   absl::Status AppendEntries(std::span<const uint16_t> repetition,
@@ -188,7 +185,7 @@ class EntryWriter final : public internal::ColumnPipeline {
       }
       CFILE_RETURN_IF_ERROR(internal::CheckSizes(
           strings.first(part.values), type_, options_,
-          [&](size_t i) { return absl::StrCat(file_.name(), ": value ", num_present_ + i); }));
+          [&](size_t i) { return StrCat(file_.name(), ": value ", num_present_ + i); }));
     } else {
       part.values = part.definition == nullptr ? part.count
                                                : encodings::CountLevels(part.definition, part.count,
@@ -213,10 +210,10 @@ class EntryWriter final : public internal::ColumnPipeline {
     while (!values.empty()) {
       const size_t taken = encoder_->AppendAny(values);
       if (taken == 0) {
-        return absl::OutOfRangeError(absl::StrCat(
-            file_.name(), ": record ", num_records_ + records - 1,
-            " with the records before it in its block is ",
-            encodings::AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
+        return absl::OutOfRangeError(
+            StrCat(file_.name(), ": record ", num_records_ + records - 1,
+                   " with the records before it in its block is ",
+                   AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
       }
       values = From(values, taken);
     }
@@ -242,8 +239,8 @@ class EntryWriter final : public internal::ColumnPipeline {
 
   absl::Status TooManyRecords() const {
     return absl::OutOfRangeError(
-        absl::StrCat(file_.name(), ": a file holds at most ", kMax32,
-                     " records and a block at most as many entries: begin another part"));
+        StrCat(file_.name(), ": a file holds at most ", kMax32,
+               " records and a block at most as many entries: begin another part"));
   }
 
   absl::Status Copy(const internal::CopiedBlock& block) {
@@ -337,12 +334,6 @@ absl::StatusOr<std::unique_ptr<internal::AnyWriter>> internal::NewEntryWriter(
       std::make_unique<EntryWriter>(std::move(sink), type, limits, options, std::move(encoder));
   CFILE_RETURN_IF_ERROR(writer->Begin());
   return writer;
-}
-
-absl::StatusOr<std::unique_ptr<internal::AnyWriter>> WriterBase::NewEntries(
-    absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type, const LevelLimits& limits,
-    const WriterOptions& options, bool holds_type) {
-  return internal::NewEntryWriter(std::move(sink), type, limits, options, holds_type);
 }
 
 }  // namespace cfile

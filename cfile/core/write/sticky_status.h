@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "encodings/core/status.h"
 
 namespace cfile::internal {
 
@@ -15,8 +15,8 @@ class StickyStatus {
   // `name`: the file's name, for messages.
   explicit StickyStatus(const std::string& name)
       : interrupted_(
-            absl::AbortedError(absl::StrCat(name, ": an exception ended a call on this writer"))),
-        finished_(absl::FailedPreconditionError(absl::StrCat(name, ": the writer is finished"))) {}
+            absl::AbortedError(StrCat(name, ": an exception ended a call on this writer"))),
+        finished_(absl::FailedPreconditionError(StrCat(name, ": the writer is finished"))) {}
 
   // Returns the result of `work`, or the error of an earlier call. If `work` throws an exception
   // (for example std::bad_alloc), this counts as an error, because the writer may be in an

@@ -13,7 +13,6 @@
 
 #include "cfile/core/format/compress.h"
 #include "cfile/core/format/compression.h"
-#include "cfile/core/write/any_encoder.h"
 #include "cfile/core/write/dictionary_estimate.h"
 #include "cfile/options.h"
 #include "encodings/core/assert.h"
@@ -100,7 +99,7 @@ struct EncodedSample {
 std::optional<EncodedSample> EncodeSample(ValueSpan values, PhysicalType type,
                                           EncoderOptions options, Encoding encoding) {
   options.block_size_bytes = std::numeric_limits<int32_t>::max();
-  auto encoder = MakeAnyEncoder(encoding, type, options);
+  auto encoder = encodings::MakeAnyEncoder(encoding, type, options);
   CFILE_ASSERT(encoder.ok());
   if ((*encoder)->AppendAny(values) < values.count) return std::nullopt;
   EncodedBlock block;

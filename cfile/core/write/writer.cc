@@ -6,13 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/data_block.h"
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/key_codec.h"
+#include "cfile/core/format/writer_choices.h"
 #include "cfile/core/write/column_encoder.h"
 #include "cfile/core/write/column_pipeline.h"
-#include "cfile/core/write/seek_block_limit.h"
 #include "cfile/status.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/lane.h"
@@ -57,6 +56,41 @@ size_t CountPresent(const uint8_t* validity, size_t begin, size_t rows) {
   return static_cast<size_t>(encodings::CountOnes({validity, (begin + rows + 7) / 8}, begin, rows));
 }
 
+// Limits the rows of the next block by the size in the file of the block before, for a file that
+// is searched by key (WriterOptions::seek_block_size_bytes).
+class SeekBlockLimit {
+ public:
+  explicit SeekBlockLimit(const WriterOptions& options)
+      : wanted_bytes_(internal::SeekBlockBytes(options)),
+        max_rows_(options.max_values_per_block),
+        most_rows_(max_rows_) {}
+
+  // The most rows of the next block.
+  uint32_t most_rows() const { return most_rows_; }
+
+  // Call after a block of `rows` rows was written to `block`. If the next rows need as many bytes
+  // as these rows, the next block has the wanted size.
+  void AddBlock(uint64_t rows, const BlockPointer& block, bool compressed) {
+    if (wanted_bytes_ == 0) return;
+    const uint64_t bytes = std::max(wanted_bytes_ * (compressed ? kCompressedFactor : 1),
+                                    block.end() / kMostSmallBlocks);
+    most_rows_ =
+        static_cast<uint32_t>(std::clamp<uint64_t>(rows * bytes / block.size, 1, max_rows_));
+  }
+
+ private:
+  // After about this many small blocks, blocks become larger. So the indexes and the statistics of
+  // a large file keep their limits.
+  static constexpr uint64_t kMostSmallBlocks = 1 << 16;
+  // A compressed block may be larger by this factor. Each block is compressed alone, and small
+  // blocks of sequences would make a file up to 44 % larger.
+  static constexpr uint64_t kCompressedFactor = 4;
+
+  const uint64_t wanted_bytes_;  // 0: no limit
+  const uint32_t max_rows_;
+  uint32_t most_rows_;
+};
+
 class ValueWriter final : public internal::ColumnPipeline {
  public:
   ValueWriter(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options,
@@ -73,7 +107,7 @@ class ValueWriter final : public internal::ColumnPipeline {
     });
   }
   absl::Status Append(const internal::AnyLevelBatch& /*entries*/) override {
-    return absl::InternalError(absl::StrCat(file_.name(), ": the column has no levels"));
+    return absl::InternalError(StrCat(file_.name(), ": the column has no levels"));
   }
 
   bool Takes(const internal::CopiedBlock& block) const override {
@@ -120,8 +154,8 @@ class ValueWriter final : public internal::ColumnPipeline {
 
   absl::Status CheckRoom(uint64_t rows) const {
     if (rows <= kMaxRows - num_rows_) return absl::OkStatus();
-    return absl::OutOfRangeError(absl::StrCat(file_.name(), ": a file holds at most ", kMaxRows,
-                                              " rows: begin another part"));
+    return absl::OutOfRangeError(
+        StrCat(file_.name(), ": a file holds at most ", kMaxRows, " rows: begin another part"));
   }
 
   // Checks that the values are keys and in ascending order, for the value index. The error names
@@ -130,7 +164,7 @@ class ValueWriter final : public internal::ColumnPipeline {
     const auto fault = internal::FindOrderFault(values, type_.physical(),
                                                 num_rows_ == 0 ? nullptr : last_value_.value());
     if (!fault) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::InvalidArgumentError(StrCat(
         file_.name(), ": the value at ordinal ", num_rows_ + fault->index,
         fault->is_key
             ? " is less than the value before it, but a column with a value index must ascend"
@@ -146,7 +180,7 @@ class ValueWriter final : public internal::ColumnPipeline {
       const uint64_t ordinal =
           num_rows_ +
           (validity == nullptr ? i : encodings::PositionOfOne(validity, begin, i) - begin);
-      return absl::StrCat(file_.name(), ": the value at ordinal ", ordinal);
+      return StrCat(file_.name(), ": the value at ordinal ", ordinal);
     });
   }
 
@@ -325,10 +359,10 @@ class ValueWriter final : public internal::ColumnPipeline {
   }
 
   absl::Status NotNullable(uint64_t ordinal) const {
-    return UnfitRows(absl::InvalidArgumentError(
-        absl::StrCat(file_.name(), ": the value at ordinal ", ordinal,
-                     " is null, but the column is not nullable",
-                     options_.value_index ? " (it has a value index)" : "")));
+    return UnfitRows(
+        absl::InvalidArgumentError(StrCat(file_.name(), ": the value at ordinal ", ordinal,
+                                          " is null, but the column is not nullable",
+                                          options_.value_index ? " (it has a value index)" : "")));
   }
 
   // The most rows of the current block. A sample from which the writer chooses an encoding is not
@@ -374,7 +408,7 @@ class ValueWriter final : public internal::ColumnPipeline {
   }
 
   const Lane lane_;
-  internal::SeekBlockLimit block_limit_;
+  SeekBlockLimit block_limit_;
   ValidityEncoder validity_;
   std::unique_ptr<std::byte[]> present_;  // kCheckedValues values, for rows of which some are null
   uint32_t block_rows_ = 0;
@@ -399,12 +433,6 @@ absl::StatusOr<std::unique_ptr<internal::AnyWriter>> internal::NewValueWriter(
   auto writer = std::make_unique<ValueWriter>(std::move(sink), type, options, std::move(encoder));
   CFILE_RETURN_IF_ERROR(writer->Begin());
   return writer;
-}
-
-absl::StatusOr<std::unique_ptr<internal::AnyWriter>> WriterBase::NewValues(
-    absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type,
-    const WriterOptions& options, bool holds_type) {
-  return internal::NewValueWriter(std::move(sink), type, options, holds_type);
 }
 
 }  // namespace cfile

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cfile/core/read/row_sink.h"
 #include "cfile/parts/arrow/arrow_type.h"
 #include "cfile/parts/arrow/c_data.h"
 #include "cfile/parts/arrow/node_levels.h"
+#include "cfile/parts/scan/row_sink.h"
 #include "cfile/types.h"
 
 namespace cfile::internal {

@@ -10,9 +10,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/arrow_c_data.h"
-#include "cfile/core/read/row_sink.h"
 #include "cfile/file_info.h"
 #include "cfile/parts/arrow/field_tree.h"
+#include "cfile/parts/scan/row_sink.h"
 #include "cfile/schema.h"
 
 namespace cfile::internal {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/core/read/row_sink.h"
+#include "cfile/parts/scan/row_sink.h"
 #include "cfile/parts/table/scan_source.h"
 
 namespace cfile::internal {

@@ -20,8 +20,6 @@ namespace cfile::internal {
 namespace {
 
 using encodings::BlockDescription;
-using encodings::DataLoss;
-using encodings::StrCat;
 
 // Adds the fields of the head of a movable block. `block`: all bytes of the block. `stored`: true
 // if these are the bytes in the file, false if they are the bytes before compression.
@@ -45,10 +43,7 @@ absl::Status AddHead(std::span<const uint8_t> block, bool stored, BlockDescripti
   }
   CFILE_RETURN_IF_ERROR(description.AddBytes(end - description.reader().offset(),
                                              "checksums of the parts", std::move(parts)));
-  return description.AddBytes(
-      kChecksumBytes, "checksum of the head",
-      RightOrWrong(Crc32c(block.first(end)),
-                   encodings::LoadLittleEndian<uint32_t>(block.data() + end)));
+  return AddChecksum("checksum of the head", block.first(end), description);
 }
 
 // Returns the fields of `stored`, a movable block as it is stored in the file.
@@ -85,10 +80,7 @@ std::vector<BlockField> StoredFields(const FileInfo& info, const BlockFormat& fo
     if (left < checksum_bytes) return DataLoss("there is no room for a checksum");
     CFILE_RETURN_IF_ERROR(description.AddBytes(left - checksum_bytes, kStoredData));
     if (checksum_bytes == 0) return absl::OkStatus();
-    const auto bytes = stored.first(stored.size() - checksum_bytes);
-    return description.AddBytes(checksum_bytes, "checksum",
-                                RightOrWrong(Crc32c(bytes), encodings::LoadLittleEndian<uint32_t>(
-                                                                stored.data() + bytes.size())));
+    return AddChecksum("checksum", stored.first(stored.size() - checksum_bytes), description);
   }();
   if (!status.ok()) description.AddRest("unknown bytes");
   return std::move(description).TakeFields();

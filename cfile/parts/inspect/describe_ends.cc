@@ -2,7 +2,6 @@
 #include "cfile/inspect.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -13,7 +12,6 @@
 #include "cfile/core/wire/parse_message.h"
 #include "cfile/parts/inspect/describe_metadata.h"
 #include "encodings/core/assert.h"
-#include "encodings/core/block_description.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 
@@ -130,17 +128,13 @@ absl::StatusOr<std::vector<RegionDetails>> DescribeEnds(const Source& source,
   CFILE_RETURN_IF_ERROR(ends.Find());
   std::vector<RegionDetails> regions;
   uint64_t offset = 0;
-  // Adds the next region of the file. `describe` adds the fields of a header or a footer to a
-  // description of its bytes. It is null for a gap.
-  using Describe =
-      std::function<absl::Status(std::span<const uint8_t>, encodings::BlockDescription&)>;
-  const auto add = [&](RegionKind kind, uint64_t size_bytes,
-                       const Describe& describe) -> absl::Status {
+  // Adds the next region of the file.
+  const auto add = [&](RegionKind kind, uint64_t size_bytes) -> absl::Status {
     if (size_bytes == 0) return absl::OkStatus();
     RegionDetails& details = regions.emplace_back();
     details.region = {.kind = kind, .offset = offset, .size_bytes = size_bytes};
     offset += size_bytes;
-    const bool gap = describe == nullptr;
+    const bool gap = kind == RegionKind::kGap;
     CFILE_ASSIGN_OR_RETURN(
         details.stored_bytes,
         ReadBytes(source, details.region.offset,
@@ -148,21 +142,15 @@ absl::StatusOr<std::vector<RegionDetails>> DescribeEnds(const Source& source,
     if (gap) {
       details.stored_fields.push_back(
           {.size = static_cast<size_t>(size_bytes), .name = "bytes that were not understood"});
-      return absl::OkStatus();
+    } else {
+      internal::DescribeEnd(ends.footer_has_checksum(), max_fields, details);
     }
-    encodings::BlockDescription description(details.stored_bytes, max_fields);
-    details.status = describe(details.stored_bytes, description);
-    description.AddRest("unknown bytes");
-    details.stored_fields = std::move(description).TakeFields();
     return absl::OkStatus();
   };
-  CFILE_RETURN_IF_ERROR(add(RegionKind::kHeader, ends.header_bytes(), internal::DescribeHeader));
+  CFILE_RETURN_IF_ERROR(add(RegionKind::kHeader, ends.header_bytes()));
   CFILE_RETURN_IF_ERROR(
-      add(RegionKind::kGap, source.size() - ends.header_bytes() - ends.footer_bytes(), nullptr));
-  CFILE_RETURN_IF_ERROR(
-      add(RegionKind::kFooter, ends.footer_bytes(), [&](auto bytes, auto& description) {
-        return internal::DescribeFooter(ends.footer_has_checksum(), bytes, description);
-      }));
+      add(RegionKind::kGap, source.size() - ends.header_bytes() - ends.footer_bytes()));
+  CFILE_RETURN_IF_ERROR(add(RegionKind::kFooter, ends.footer_bytes()));
   return regions;
 }
 

@@ -12,8 +12,8 @@
 #include "cfile/core/format/index_node.h"
 #include "cfile/core/wire/messages.h"
 #include "cfile/core/wire/parse_message.h"
+#include "cfile/parts/inspect/describe_message.h"
 #include "cfile/parts/inspect/dictionary_block.h"
-#include "cfile/parts/inspect/message_fields.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
@@ -24,21 +24,10 @@ namespace {
 
 using encodings::AsString;
 using encodings::BlockDescription;
-using encodings::DataLoss;
-using encodings::StrCat;
 
 absl::Status AddMagic(std::span<const uint8_t> magic, BlockDescription& description) {
   const std::string_view text = AsString(magic);
   return description.AddBytes(kFileMagicBytes, "magic", absl::CEscape({text.data(), text.size()}));
-}
-
-// Reads a stored checksum and adds it as a field. The field says whether it is the checksum of
-// `bytes`.
-absl::Status AddChecksum(std::span<const uint8_t> bytes, BlockDescription& description) {
-  uint32_t stored = 0;
-  if (!description.reader().ReadFixed(stored)) return DataLoss("there is no checksum");
-  description.Add("checksum", RightOrWrong(Crc32c(bytes), stored));
-  return absl::OkStatus();
 }
 
 // The key of an index entry as text.
@@ -137,26 +126,20 @@ absl::Status DescribeDictionary(const FileInfo& info, BlockDescription& descript
   return status;
 }
 
-}  // namespace
-
-std::string RightOrWrong(uint32_t found, uint32_t expected) {
-  if (found == expected) return "right";
-  return StrCat("wrong: the bytes have 0x", absl::Hex(found, absl::kZeroPad8));
-}
-
 absl::Status DescribeHeader(std::span<const uint8_t> bytes, BlockDescription& description) {
   if (bytes.size() < kFileMagicBytes) return DataLoss("a header of ", bytes.size(), " bytes");
   CFILE_RETURN_IF_ERROR(AddMagic(bytes.first(kFileMagicBytes), description));
   CFILE_ASSIGN_OR_RETURN(const uint32_t size, description.AddFixed32("size of the message"));
   CFILE_RETURN_IF_ERROR(AddMessage(wire::CFileHeader::kType, size, description));
   const size_t end = description.reader().offset();
-  return end == bytes.size() ? absl::OkStatus() : AddChecksum(bytes.first(end), description);
+  return end == bytes.size() ? absl::OkStatus()
+                             : AddChecksum("checksum", bytes.first(end), description);
 }
 
 absl::Status DescribeFooter(bool has_checksum, std::span<const uint8_t> bytes,
                             BlockDescription& description) {
   if (has_checksum && bytes.size() >= kChecksumBytes)
-    CFILE_RETURN_IF_ERROR(AddChecksum(bytes.subspan(kChecksumBytes), description));
+    CFILE_RETURN_IF_ERROR(AddChecksum("checksum", bytes.subspan(kChecksumBytes), description));
   const std::span<const uint8_t> rest = description.reader().rest();
   constexpr size_t kTailBytes = kFileMagicBytes + kMessageSizeBytes;
   if (rest.size() < kTailBytes) return DataLoss("there is no magic");
@@ -168,6 +151,28 @@ absl::Status DescribeFooter(bool has_checksum, std::span<const uint8_t> bytes,
   CFILE_RETURN_IF_ERROR(AddMagic(rest.subspan(message_size, kFileMagicBytes), description));
   CFILE_RETURN_IF_ERROR(description.AddFixed32("size of the message").status());
   return status;
+}
+
+}  // namespace
+
+absl::Status AddChecksum(std::string_view name, std::span<const uint8_t> bytes,
+                         BlockDescription& description) {
+  uint32_t stored = 0;
+  if (!description.reader().ReadFixed(stored)) return DataLoss("there is no checksum");
+  const uint32_t found = Crc32c(bytes);
+  description.Add(name, found == stored ? "right"
+                                        : StrCat("wrong: the bytes have 0x",
+                                                 absl::Hex(found, absl::kZeroPad8)));
+  return absl::OkStatus();
+}
+
+void DescribeEnd(bool checksum, size_t max_fields, RegionDetails& end) {
+  BlockDescription description(end.stored_bytes, max_fields);
+  end.status = end.region.kind == RegionKind::kHeader
+                   ? DescribeHeader(end.stored_bytes, description)
+                   : DescribeFooter(checksum, end.stored_bytes, description);
+  description.AddRest("unknown bytes");
+  end.stored_fields = std::move(description).TakeFields();
 }
 
 absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,

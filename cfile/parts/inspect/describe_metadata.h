@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "cfile/core/read/file_reader.h"
@@ -12,21 +13,19 @@
 
 namespace cfile::internal {
 
-// Add the fields of a header or a footer. `bytes`: all bytes of the header or the footer, which are
-// also the bytes of `description`. A header has a checksum if bytes follow its message.
-// kDataLoss: the bytes are not a header or a footer.
-absl::Status DescribeHeader(std::span<const uint8_t> bytes,
-                            encodings::BlockDescription& description);
-absl::Status DescribeFooter(bool has_checksum, std::span<const uint8_t> bytes,
-                            encodings::BlockDescription& description);
+// Sets the fields and the status of `end`, a header or a footer, from its stored bytes.
+// A header has a checksum if bytes follow its message. `checksum`: true if a footer has a checksum.
+// `max_fields`: as for DescribeRegion.
+void DescribeEnd(bool checksum, size_t max_fields, RegionDetails& end);
 
 // Adds the fields of an index node, a dictionary or statistics, before compression.
 // Precondition: `kind` is one of these. kDataLoss: the block is malformed.
 absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,
                                    encodings::BlockDescription& description);
 
-// Returns a text that says whether a stored checksum is right. `expected`: the stored checksum.
-// `found`: the checksum that was computed from the bytes.
-std::string RightOrWrong(uint32_t found, uint32_t expected);
+// Adds the next bytes of `description`, a stored checksum. The value of the field says whether it
+// is the checksum of `bytes`.
+absl::Status AddChecksum(std::string_view name, std::span<const uint8_t> bytes,
+                         encodings::BlockDescription& description);
 
 }  // namespace cfile::internal

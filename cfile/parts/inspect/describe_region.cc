@@ -19,8 +19,6 @@
 namespace cfile {
 namespace {
 
-using encodings::DataLoss;
-using encodings::StrCat;
 using internal::FileReader;
 using internal::IndexWalk;
 
@@ -145,13 +143,7 @@ absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader, const FileReg
   if (region.kind == RegionKind::kHeader || region.kind == RegionKind::kFooter) {
     details.stored_bytes.resize(region.size_bytes);
     CFILE_RETURN_IF_ERROR(file.source().ReadAt(region.offset, details.stored_bytes));
-    encodings::BlockDescription description(details.stored_bytes, max_fields);
-    details.status = region.kind == RegionKind::kHeader
-                         ? internal::DescribeHeader(details.stored_bytes, description)
-                         : internal::DescribeFooter(file.info().has_checksums(),
-                                                    details.stored_bytes, description);
-    description.AddRest("unknown bytes");
-    details.stored_fields = std::move(description).TakeFields();
+    internal::DescribeEnd(file.info().has_checksums(), max_fields, details);
     return details;
   }
   CFILE_RETURN_IF_ERROR(DescribeStoredBlock(file, max_fields, details));

@@ -2,6 +2,7 @@
 #include "cfile/inspect.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,10 +13,30 @@
 #include "cfile/core/read/reader_access.h"
 #include "cfile/parts/inspect/dictionary_block.h"
 #include "cfile/reader.h"
+#include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
 namespace cfile {
+
+absl::StatusOr<internal::DictionaryBlock> internal::SplitDictionary(
+    const FileInfo& info, std::span<const uint8_t> bytes) {
+  DictionaryBlock block;
+  block.values.bytes = bytes;
+  if (static_cast<uint32_t>(info.encoding) < encodings::kFirstExtendedNumber) return block;
+  block.encoding = Encoding::kParquetPlain;
+  encodings::ByteReader reader(bytes);
+  uint64_t count = 0;
+  if (!reader.ReadVint64(count) || count > std::numeric_limits<uint32_t>::max()) {
+    return DataLoss("the number of values of the dictionary is malformed in its ", bytes.size(),
+                    " bytes");
+  }
+  block.count_bytes = reader.offset();
+  block.values.bytes = reader.rest();
+  block.values.count = static_cast<uint32_t>(count);
+  return block;
+}
+
 namespace {
 
 // Calls add(values) for all values of the dictionary in `bytes`. `info`: of the file.
@@ -46,9 +67,9 @@ absl::Status Visit(const Reader& reader, absl::FunctionRef<void(encodings::Value
   CFILE_RETURN_IF_ERROR(file.Dictionary().status());
   if (!info.dictionary) return absl::OkStatus();
   internal::BlockBuffer buffer;
-  const absl::StatusOr<internal::FetchedBlock> block =
-      internal::FetchBlock(file.source(), info, *info.dictionary, file.options().verify_checksums,
-                           file.options().max_block_size_bytes, buffer);
+  const absl::StatusOr<internal::FetchedBlock> block = internal::FetchBlock(
+      file.source(), internal::BlockFormatOf(info), *info.dictionary,
+      file.options().verify_checksums, file.options().max_block_size_bytes, buffer);
   const absl::Status status = block.ok() ? Decode(info, block->bytes, add) : block.status();
   return status.ok() ? status : internal::InBlock(status, file.source().name(), *info.dictionary);
 }

@@ -1,16 +1,23 @@
-#include "cfile/parts/inspect/file_regions.h"
+// ListRegions: what each byte of a file is for.
+#include "cfile/inspect.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 #include <vector>
 
-#include "cfile/core/read/index_walk.h"
-#include "cfile/core/read/loaded_node.h"
+#include "cfile/core/read/file_reader.h"
+#include "cfile/core/read/reader_access.h"
+#include "cfile/parts/inspect/index_nodes.h"
+#include "cfile/reader.h"
 #include "encodings/core/status.h"
 
-namespace cfile::internal {
+namespace cfile {
 namespace {
+
+using internal::FileReader;
+using internal::IndexVisit;
+using internal::LoadedNode;
 
 FileRegion RegionAt(RegionKind kind, const BlockPointer& pointer) {
   return {.kind = kind, .offset = pointer.offset, .size_bytes = pointer.size};
@@ -26,7 +33,7 @@ struct Tree {
 Tree WalkTree(FileReader& file, IndexKind kind) {
   const bool positional = kind == IndexKind::kPositional;
   Tree tree;
-  VisitIndexNodes(file, kind, [&](const VisitedNode& visited) {
+  internal::VisitIndexNodes(file, kind, [&](const internal::VisitedNode& visited) {
     FileRegion& region = tree.nodes.emplace_back(RegionAt(
         positional ? RegionKind::kPositionalNode : RegionKind::kValueNode, visited.pointer));
     region.index = visited.depth;
@@ -65,7 +72,8 @@ std::vector<FileRegion> BlocksOf(const Tree& tree, bool positional, size_t other
 
 }  // namespace
 
-FileLayout ListRegions(FileReader& file) {
+FileLayout ListRegions(const Reader& reader) {
+  FileReader& file = *internal::ReaderAccess::File(reader);
   const FileInfo& info = file.info();
   Tree positional = WalkTree(file, IndexKind::kPositional);
   Tree value = WalkTree(file, IndexKind::kValue);
@@ -100,9 +108,8 @@ FileLayout ListRegions(FileReader& file) {
     if (region.offset < end) {
       const BlockPointer pointer{region.offset, static_cast<uint32_t>(region.size_bytes)};
       layout.damages.push_back(
-          {.status = encodings::DataLoss(file.source().name(), ": the block at offset ",
-                                         region.offset, ", ", region.size_bytes,
-                                         " bytes, overlaps the one that ends at ", end),
+          {.status = DataLoss(file.source().name(), ": the block at offset ", region.offset, ", ",
+                              region.size_bytes, " bytes, overlaps the one that ends at ", end),
            .block = pointer});
       continue;
     }
@@ -114,4 +121,4 @@ FileLayout ListRegions(FileReader& file) {
   return layout;
 }
 
-}  // namespace cfile::internal
+}  // namespace cfile

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cfile/core/read/block_cursor.h"
 #include "cfile/core/read/block_walk.h"
 #include "cfile/core/read/file_reader.h"
 #include "cfile/core/read/index_walk.h"
@@ -12,7 +11,7 @@
 #include "cfile/core/read/reader_access.h"
 #include "cfile/core/wire/messages.h"
 #include "cfile/parts/inspect/describe_message.h"
-#include "cfile/parts/inspect/file_regions.h"
+#include "cfile/parts/inspect/index_nodes.h"
 #include "cfile/reader.h"
 #include "encodings/core/status.h"
 
@@ -77,29 +76,15 @@ MetadataText DescribeMetadata(const FileInfo& info) {
 }
 
 std::string_view RegionKindName(RegionKind kind) {
-  switch (kind) {
-    case RegionKind::kHeader:
-      return "header";
-    case RegionKind::kDataBlock:
-      return "data block";
-    case RegionKind::kPositionalNode:
-      return "node of the positional index";
-    case RegionKind::kValueNode:
-      return "node of the value index";
-    case RegionKind::kDictionary:
-      return "dictionary";
-    case RegionKind::kStatistics:
-      return "statistics";
-    case RegionKind::kFooter:
-      return "footer";
-    case RegionKind::kGap:
-      break;
-  }
-  return "gap";
-}
-
-FileLayout ListRegions(const Reader& reader) {
-  return internal::ListRegions(*internal::ReaderAccess::File(reader));
+  constexpr std::string_view kNames[] = {"header",
+                                         "data block",
+                                         "node of the positional index",
+                                         "node of the value index",
+                                         "dictionary",
+                                         "statistics",
+                                         "footer",
+                                         "gap"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit) {
@@ -107,14 +92,8 @@ absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const Bl
   const FileInfo& info = file->info();
   const IndexKind kind = info.positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
   CFILE_ASSIGN_OR_RETURN(const auto dictionary, file->Dictionary());
-  std::unique_ptr<internal::RowBlock> block;
-  if (info.has_levels()) {
-    block = std::make_unique<internal::LevelBlockCursor>(info.type,
-                                                         internal::BlockDecoding{dictionary});
-  } else {
-    block = std::make_unique<internal::BlockCursor>(info.type, internal::BlockDecoding{dictionary});
-  }
-  return BlockVisitor(file, *block).Run(kind, visit);
+  const internal::ShapedBlock block(info, {dictionary});
+  return BlockVisitor(file, block.rows()).Run(kind, visit);
 }
 
 absl::Status VisitIndex(const Reader& reader, IndexKind kind,

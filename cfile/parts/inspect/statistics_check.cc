@@ -7,8 +7,6 @@
 namespace cfile::internal {
 namespace {
 
-using encodings::DataLoss;
-
 // Compares the stored statistics, `stated`, with the statistics computed from the values, `found`.
 absl::Status Compare(const BlockStatistics& stated, const BlockStatistics& found) {
   if (stated.present_count != found.present_count || stated.null_count != found.null_count ||

@@ -13,10 +13,9 @@
 #include "cfile/core/format/key_codec.h"
 #include "cfile/core/read/block_cursor.h"
 #include "cfile/core/read/file_reader.h"
-#include "cfile/core/read/index_walk.h"
 #include "cfile/core/read/level_block_cursor.h"
 #include "cfile/core/read/reader_access.h"
-#include "cfile/parts/inspect/file_regions.h"
+#include "cfile/parts/inspect/index_nodes.h"
 #include "cfile/parts/inspect/statistics_check.h"
 #include "cfile/reader.h"
 #include "encodings/core/key_order.h"
@@ -26,7 +25,6 @@
 namespace cfile {
 namespace {
 
-using encodings::DataLoss;
 using internal::FileReader;
 
 // Checks one file and collects the damages. In messages an index entry and its block are identified
@@ -34,7 +32,8 @@ using internal::FileReader;
 class Verifier {
  public:
   // `reader` must outlive the Verifier.
-  explicit Verifier(const Reader& reader) : file_(*internal::ReaderAccess::File(reader)) {}
+  explicit Verifier(const Reader& reader)
+      : reader_(reader), file_(*internal::ReaderAccess::File(reader)) {}
 
   VerifyReport Run() {
     const FileInfo& info = file_.info();
@@ -202,9 +201,10 @@ class Verifier {
                          std::optional<internal::OwnedKey>& previous, uint64_t& first_ordinal,
                          uint64_t& num_rows, internal::StatisticsChecker& checker) {
     const FileInfo& info = file_.info();
-    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
-                           internal::FetchDataBlock(file_.source(), info, pointer, /*verify=*/true,
-                                                    file_.options().max_block_size_bytes, buffer_));
+    CFILE_ASSIGN_OR_RETURN(
+        const internal::FetchedBlock fetched,
+        internal::FetchBlock(file_.source(), internal::DataBlockFormatOf(info), pointer,
+                             /*verify=*/true, file_.options().max_block_size_bytes, buffer_));
     if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
     CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, expected_ordinal));
     first_ordinal = cursor.first_ordinal();
@@ -279,7 +279,7 @@ class Verifier {
   // only counts the bytes of the known regions.
   void CheckLayout(bool complete) {
     for (auto& list : entries_) list = {};  // frees memory; later checks do not use the entries
-    FileLayout layout = internal::ListRegions(file_);
+    FileLayout layout = ListRegions(reader_);
     const bool whole = complete && layout.damages.empty();
     if (complete) {
       for (Damage& overlap : layout.damages) report_.Add(std::move(overlap));
@@ -310,6 +310,7 @@ class Verifier {
     }
   }
 
+  const Reader& reader_;
   FileReader& file_;
   internal::BlockBuffer buffer_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;

@@ -11,7 +11,6 @@
 #include "cfile/core/format/value_summary.h"
 #include "cfile/core/read/block_cursor.h"
 #include "cfile/core/read/reader_access.h"
-#include "cfile/core/write/any_encoder.h"
 #include "cfile/parts/parquet/page_bytes.h"
 #include "cfile/parts/parquet/source_block.h"
 #include "cfile/parts/parquet/value_check.h"
@@ -483,7 +482,7 @@ absl::StatusOr<AnyBlockEncoder*> BlockExporter::EncoderOf(Encoding encoding) {
       .block_size_bytes = size_t{encodings::parquet::kMaxPageBytes},
       .type_length = type().type_length,
       .skip_tables = false};
-  CFILE_ASSIGN_OR_RETURN(encoder, MakeAnyEncoder(encoding, type().physical(), options));
+  CFILE_ASSIGN_OR_RETURN(encoder, encodings::MakeAnyEncoder(encoding, type().physical(), options));
   return encoder.get();
 }
 

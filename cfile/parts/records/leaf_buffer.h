@@ -64,9 +64,9 @@ class TypedLeafBuffer final : public LeafBuffer {
     AppendLevels(repetition, max_definition());
     if constexpr (encodings::kIsBytes<T>) {
       sizes_.push_back(typed->size());
-      text_.PutBytes(*typed);
+      bytes_.PutBytes(*typed);
     } else {
-      values_.PutFixed(*typed);
+      bytes_.PutFixed(*typed);
     }
     return true;
   }
@@ -75,28 +75,26 @@ class TypedLeafBuffer final : public LeafBuffer {
   std::span<const T> values() {
     if constexpr (encodings::kIsBytes<T>) {
       views_.clear();
-      std::string_view text = text_.view();
+      std::string_view text = bytes_.view();
       for (const size_t size : sizes_) {
         views_.push_back(text.substr(0, size));
         text.remove_prefix(size);
       }
       return views_;
     } else {
-      return {reinterpret_cast<const T*>(values_.data()), values_.size() / sizeof(T)};
+      return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
     }
   }
 
   void Clear() override {
     LeafBuffer::Clear();
-    values_.Clear();
+    bytes_.Clear();
     sizes_.clear();
-    text_.Clear();
   }
 
  private:
-  encodings::ByteWriter values_;         // not of strings: the values of T, back to back
+  encodings::ByteWriter bytes_;          // the values of T or the bytes of strings, back to back
   std::vector<size_t> sizes_;            // of strings: the size of each
-  encodings::ByteWriter text_;           // of strings: their bytes, back to back
   std::vector<std::string_view> views_;  // the result of values()
 };
 

@@ -7,8 +7,6 @@
 
 namespace cfile::internal {
 
-using encodings::DataLoss;
-
 absl::Status LeafStream::Seek(uint64_t record) {
   num_entries_ = position_ = 0;
   return SeekToRecord(record);

@@ -6,8 +6,6 @@
 namespace cfile::internal {
 namespace {
 
-using encodings::StrCat;
-
 // Approximate bytes of an entry without a value.
 constexpr size_t kEntryBytes = 2 * sizeof(uint16_t);
 

@@ -13,8 +13,6 @@
 namespace cfile::internal {
 namespace {
 
-using encodings::DataLoss;
-
 // Decoding a dictionary copies it. Larger dictionaries are not decoded if the checksum may match by
 // chance.
 constexpr size_t kMostUncertainDictionaryBytes = size_t{2} << 20;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cfile/core/read/index_walk.h"
+#include "cfile/parts/inspect/index_nodes.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {

@@ -142,7 +142,7 @@ class PartSalvager {
     if (!FitsColumn(report.info.type, expected.type) || levels != expected.levels ||
         report.info.has_levels() != expected.has_levels() ||
         (!expected.has_levels() && report.info.nullable != expected.nullable)) {
-      return encodings::DataLoss(path, ": this is the file of another column");
+      return DataLoss(path, ": this is the file of another column");
     }
     SalvagedColumn salvaged{.file = std::nullopt, .missing = std::move(report.missing)};
     // In a torn file, rows after the last row that was found may be missing.

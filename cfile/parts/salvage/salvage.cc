@@ -8,11 +8,11 @@
 #include "cfile/core/format/file_metadata.h"
 #include "cfile/core/format/metadata_keys.h"
 #include "cfile/core/read/file_reader.h"
-#include "cfile/core/write/any_writer.h"
 #include "cfile/parts/salvage/checksum_search.h"
 #include "cfile/parts/salvage/found_block.h"
 #include "cfile/parts/salvage/hole_filling_source.h"
 #include "cfile/parts/salvage/leaf_entries.h"
+#include "cfile/untyped.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
@@ -303,9 +303,8 @@ class Salvager {
       if (found.size_bytes > options_.reader.max_block_size_bytes &&
           found.kind != BlockKind::kStatistics) {
         return internal::InBlock(
-            encodings::OutOfRange("its ", found.size_bytes, " bytes before compression are ",
-                                  encodings::AboveLimit(options_.reader.max_block_size_bytes,
-                                                        "max_block_size_bytes")),
+            OutOfRange("its ", found.size_bytes, " bytes before compression are ",
+                       AboveLimit(options_.reader.max_block_size_bytes, "max_block_size_bytes")),
             source_->name(), found.pointer);
       }
       Keep(found);

@@ -125,23 +125,9 @@ absl::Status SalvageParts(const std::shared_ptr<Storage>& storage, const RepairO
 }  // namespace
 
 std::string_view NameOf(RepairedPart::State state) {
-  switch (state) {
-    case State::kKept:
-      return "kept";
-    case State::kSalvaged:
-      return "salvaged";
-    case State::kDamaged:
-      return "damaged";
-    case State::kLeftOut:
-      return "left out";
-    case State::kDropped:
-      return "dropped";
-    case State::kUncommitted:
-      return "uncommitted";
-    case State::kUnknown:
-      return "unknown";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"kept",    "salvaged",    "damaged", "left out",
+                                         "dropped", "uncommitted", "unknown"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 bool RepairReport::complete() const {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "cfile/core/read/predicate_matcher.h"
+#include "cfile/parts/scan/predicate_matcher.h"
 #include "encodings/kernels/match_range.h"
 
 namespace cfile::internal {

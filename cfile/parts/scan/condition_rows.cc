@@ -101,7 +101,10 @@ absl::StatusOr<bool> ConditionRows::Compare(uint64_t begin, size_t count,
   if (block_.flat == nullptr || !compares_) return false;
   decoded_ = OrdinalRange{};
   CFILE_RETURN_IF_ERROR(row_block_.SeekToRow(static_cast<uint32_t>(begin - first_ordinal_)));
-  CFILE_ASSIGN_OR_RETURN(compares_, block_.flat->NextMatches(matcher, count, bits, validity));
+  const auto match = [&](encodings::AnyBlockDecoder& decoder, size_t present, uint8_t* matches) {
+    return matcher.MatchEncoded(decoder, present, matches);
+  };
+  CFILE_ASSIGN_OR_RETURN(compares_, block_.flat->NextMatches(match, count, bits, validity));
   return compares_;
 }
 
@@ -114,8 +117,7 @@ absl::Status ConditionRows::Take(std::span<const uint32_t> rows,
 absl::StatusOr<AnyBatch> ConditionRows::NextRows(size_t count) {
   if (block_.flat != nullptr) return block_.flat->Next(count);
   CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch batch, block_.levels->Next(count));
-  if (batch.num_entries != batch.num_records)
-    return encodings::DataLoss("a record has several entries");
+  if (batch.num_entries != batch.num_records) return DataLoss("a record has several entries");
   AnyBatch rows{.values = batch.values.data, .count = batch.num_entries};
   if (batch.values.count == batch.num_entries) return rows;
   const uint16_t max = file_->info().levels.max_definition;

@@ -63,8 +63,8 @@ absl::StatusOr<const BlockStatistics*> PredicateJudge::StatisticsOf(uint64_t fir
   if (!has_blocks()) return nullptr;
   const size_t index = BlockOf(first);
   if (block_begins_[index] != first) {
-    return encodings::DataLoss("the positional index has a block that begins at ordinal ", first,
-                               ", the statistics have none");
+    return DataLoss("the positional index has a block that begins at ordinal ", first,
+                    ", the statistics have none");
   }
   return &statistics_->blocks[index];
 }
@@ -76,9 +76,9 @@ absl::Status PredicateJudge::CheckBlock(uint64_t first, uint64_t num_rows,
       (num_rows == statistics->num_entries() && num_present == statistics->present_count)) {
     return absl::OkStatus();
   }
-  return encodings::DataLoss("the block has ", num_rows, " rows and ", num_present,
-                             " present values, its statistics say ", statistics->num_entries(),
-                             " and ", statistics->present_count);
+  return DataLoss("the block has ", num_rows, " rows and ", num_present,
+                  " present values, its statistics say ", statistics->num_entries(), " and ",
+                  statistics->present_count);
 }
 
 JudgedRows PredicateJudge::JudgeFile(const FileInfo& info) const {

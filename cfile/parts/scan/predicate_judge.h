@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/core/read/file_reader.h"
-#include "cfile/core/read/predicate_matcher.h"
+#include "cfile/parts/scan/predicate_matcher.h"
 #include "cfile/statistics.h"
 
 namespace cfile::internal {

@@ -321,7 +321,10 @@ class BlockRows final : public RowReader, FileCursor {
     const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
     if (span == rows.count) {
       CFILE_RETURN_IF_ERROR(row_block_.SeekToRow(InBlockRow(rows.row(0))));
-      CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch read, levels_->Next(rows.count, sink_));
+      const auto room = [this](size_t values) {
+        return sink_ == nullptr ? nullptr : sink_->RoomForLevels(values);
+      };
+      CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch read, levels_->Next(rows.count, room));
       if (read.num_records > 0) {
         batch = read;
         return read.num_records;
@@ -347,7 +350,7 @@ class BlockRows final : public RowReader, FileCursor {
       CFILE_RETURN_IF_ERROR(CopyEntries(read, 0, read.num_entries, read.values));
       while (row_block_.row() == InBlockRow(begin)) {
         CFILE_ASSIGN_OR_RETURN(const AnyLevelBatch piece, levels_->Next(1));
-        if (piece.empty()) return encodings::DataLoss("a record has no end");
+        if (piece.empty()) return DataLoss("a record has no end");
         CFILE_RETURN_IF_ERROR(CopyEntries(piece, 0, piece.num_entries, piece.values));
       }
       ++done;
@@ -403,7 +406,7 @@ class BlockRows final : public RowReader, FileCursor {
     const uint64_t limit = kMostBlocksOfRecord * file().options().max_block_size_bytes;
     if (copied_bytes_ > limit) {
       return encodings::OutOfRange("a record takes ", copied_bytes_, " bytes, ",
-                                   encodings::AboveLimit(limit, "max_block_size_bytes"));
+                                   AboveLimit(limit, "max_block_size_bytes"));
     }
     const auto copy = [&](std::span<const uint16_t> levels, std::vector<uint16_t>& to) {
       if (!levels.empty()) to.insert(to.end(), levels.begin() + begin, levels.begin() + end);

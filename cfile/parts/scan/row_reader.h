@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/core/read/block_fetcher.h"
-#include "cfile/core/read/row_sink.h"
+#include "cfile/parts/scan/row_sink.h"
 #include "cfile/reader.h"
 
 namespace cfile::internal {

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "cfile/core/format/key_codec.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/match_range.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cfile/core/read/predicate_matcher.h"
+#include "cfile/parts/scan/predicate_matcher.h"
 #include "cfile/predicate.h"
 
 namespace cfile::internal {

@@ -75,7 +75,7 @@ absl::StatusOr<AnyScanBatch> ValueScan::MatchRows(size_t count, bool all_match, 
   if (all_match) {
     CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, rows.Values(first, count));
     if (filter_.judge().matcher().comparing() && batch.null_count > 0)
-      return encodings::DataLoss("a block has nulls, but all its rows should match a value");
+      return DataLoss("a block has nulls, but all its rows should match a value");
     std::iota(ordinals_, ordinals_ + batch.size(), first);
     left_.begin += batch.size();
     return AnyScanBatch{{ordinals_, batch.size()}, batch.values};

@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/core/read/file_reader.h"
-#include "cfile/core/read/predicate_matcher.h"
 #include "cfile/parts/scan/column_filter.h"
+#include "cfile/parts/scan/predicate_matcher.h"
 #include "cfile/scan.h"
 #include "encodings/registry.h"
 

@@ -11,10 +11,11 @@
 #include "cfile/core/read/file_reader.h"
 #include "cfile/core/read/index_walk.h"
 #include "cfile/core/read/value_cursor.h"
-#include "cfile/core/write/any_writer.h"
+#include "cfile/core/write/copied_block.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/statistics.h"
+#include "cfile/untyped.h"
 
 namespace cfile::internal {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/core/read/predicate_matcher.h"
 #include "cfile/filter.h"
+#include "cfile/parts/scan/predicate_matcher.h"
 #include "cfile/predicate.h"
 #include "cfile/schema.h"
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
 #include "cfile/core/io/named_status.h"
-#include "cfile/core/write/any_writer.h"
+#include "cfile/untyped.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {

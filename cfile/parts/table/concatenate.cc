@@ -8,9 +8,9 @@
 #include "cfile/core/read/level_file_cursor.h"
 #include "cfile/core/read/reader_access.h"
 #include "cfile/core/read/value_cursor.h"
-#include "cfile/core/write/any_writer.h"
 #include "cfile/parts/table/block_copier.h"
 #include "cfile/schema.h"
+#include "cfile/untyped.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "cfile/compound_key.h"
-#include "cfile/core/read/predicate_matcher.h"
+#include "cfile/core/format/key_codec.h"
+#include "cfile/parts/scan/predicate_matcher.h"
 #include "cfile/types.h"
 
 namespace cfile::internal {

@@ -33,7 +33,7 @@ void Cut(const ColumnType& type, BlockStatistics& bounds) {
     bounds.min_key->resize(kMaxBoundBytes);
   }
   if (bounds.max_key && bounds.max_key->size() > kMaxBoundBytes) {
-    bounds.max_key = RoundedUp(bounds.max_key->substr(0, kMaxBoundBytes));
+    bounds.max_key = AfterPrefix(bounds.max_key->substr(0, kMaxBoundBytes));
   }
   if (bounds.min_key && !IsBound(*bounds.min_key, type)) bounds.min_key.reset();
   if (bounds.max_key && !IsBound(*bounds.max_key, type)) bounds.max_key.reset();

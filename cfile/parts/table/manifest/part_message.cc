@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cfile/core/format/key_codec.h"
 #include "cfile/core/format/statistics_block.h"
 #include "cfile/core/format/value_summary.h"
 #include "cfile/parts/table/manifest/part_bounds.h"
@@ -142,7 +143,7 @@ bool PartLayout::FillMissing(size_t column, uint64_t num_rows, TablePartColumn& 
   // In memory, each part that lacks the column gets a copy of the default.
   // So cut a long default, as other bounds are cut.
   in_part.lower_bound = value->substr(0, kMaxBoundBytes);
-  in_part.upper_bound = value->size() > kMaxBoundBytes ? RoundedUp(*in_part.lower_bound) : *value;
+  in_part.upper_bound = value->size() > kMaxBoundBytes ? AfterPrefix(*in_part.lower_bound) : *value;
   return true;
 }
 

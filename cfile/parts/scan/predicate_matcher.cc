@@ -1,4 +1,4 @@
-#include "cfile/core/read/predicate_matcher.h"
+#include "cfile/parts/scan/predicate_matcher.h"
 
 #include <algorithm>
 #include <bit>
@@ -118,13 +118,6 @@ void Invert(size_t count, uint8_t* bits) {
 }
 
 }  // namespace
-
-std::optional<std::string> AfterPrefix(std::string prefix) {
-  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
-  if (prefix.empty()) return std::nullopt;
-  prefix.back() = static_cast<char>(static_cast<uint8_t>(prefix.back()) + 1);
-  return prefix;
-}
 
 template <typename T>
 PredicateMatcher<T>::PredicateMatcher(const Predicate<T>& predicate)

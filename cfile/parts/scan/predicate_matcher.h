@@ -20,10 +20,6 @@ namespace cfile::internal {
 // How many rows of a set match.
 enum class Verdict : uint8_t { kNone, kSome, kAll };
 
-// The least string that is greater than all strings that begin with `prefix`; nullopt if there is
-// none.
-std::optional<std::string> AfterPrefix(std::string prefix);
-
 // A prepared predicate, without the type of the values. A `void*` and a ValueSpan have values of
 // the column's C++ type. Immutable.
 class ValueMatcher {
