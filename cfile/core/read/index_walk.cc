@@ -58,6 +58,8 @@ void VisitIndexNodes(FileReader& file, IndexKind kind,
             visit);
 }
 
+static uint32_t LastEntry(const LoadedNode& node) { return node.num_entries() - 1; }
+
 template <typename Find>
 absl::Status IndexWalk::Descend(const Find& find) {
   while (!steps_.back().node->leaf()) {
@@ -100,6 +102,18 @@ absl::Status IndexWalk::Next() {
   if (!status.ok()) steps_.swap(before_);
   return status;
 }
+
+absl::Status IndexWalk::Previous() {
+  before_ = steps_;
+  while (!steps_.empty() && steps_.back().entry == 0) steps_.pop_back();
+  if (steps_.empty()) return absl::OkStatus();
+  --steps_.back().entry;
+  absl::Status status = Descend(LastEntry);
+  if (!status.ok()) steps_.swap(before_);
+  return status;
+}
+
+absl::Status IndexWalk::SeekToLast() { return Seek(LastEntry); }
 
 bool IndexWalk::at_last() const {
   return std::all_of(steps_.begin(), steps_.end(),
