@@ -1,5 +1,6 @@
-// Reads a column of a table in the order of its values, over all parts. Errors, lifetime and
-// threads: cfile/CONCEPTS.md.
+// Reads one column of a table in the order of its values, over all parts. (To read several columns,
+// or backwards, or a range of keys: cfile/merge_cursor.h.) Errors, lifetime and threads:
+// cfile/CONCEPTS.md.
 //
 //   auto cursor = table.NewKeyCursor<std::string_view>(0);
 //   auto found = cursor->SeekToKey("apple");
@@ -12,33 +13,21 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
+#include "cfile/merge_cursor.h"
 #include "cfile/table.h"
 #include "cfile/types.h"
 
 namespace cfile {
 
-namespace internal {
-// Does the work of KeyCursor. A `void*` points to a key of the column's C++ type.
-class KeyMerge {
- public:
-  virtual ~KeyMerge() = default;
-  // Precondition: the column has values, not levels.
-  static absl::StatusOr<std::unique_ptr<KeyMerge>> Create(const TableReader& table, size_t column);
-  virtual absl::StatusOr<KeyPosition> SeekToKey(const void* key) = 0;
-  virtual absl::StatusOr<AnyBatch> Next(size_t max_rows) = 0;
-};
-}  // namespace internal
-
-// A position in the rows of a table's column, sorted by value: merges the parts, whose rows are in
-// this order already. TableReader::NewKeyCursor makes it. Thread-compatible; keeps the table open.
+// A MergeCursor of one column, with batches of consecutive rows of one part.
+// TableReader::NewKeyCursor makes it. Thread-compatible; keeps the table open.
 //
 // -0 comes before 0, and rows with the same value are in ascending order of their ordinals. The
-// cursor opens a part when it reaches the part's least value. Memory: one Cursor for each part that
-// has begun and not ended; so one Cursor if parts do not overlap.
+// cursor opens a part when it reaches the part's least value. Memory: that of a MergeCursor.
 //
 // All calls may return the errors of reading a table. kDataLoss: also if a file does not have the
 // bounds that table.cft says. After an error the position is unchanged.
@@ -48,23 +37,20 @@ class KeyCursor {
 
  public:
   // Not for users: TableReader::NewKeyCursor makes cursors.
-  explicit KeyCursor(std::unique_ptr<internal::KeyMerge> impl) : impl_(std::move(impl)) {}
+  explicit KeyCursor(MergeCursor cursor) : cursor_(std::move(cursor)) {}
 
   // Goes to the first row whose value is not less than `key` (-0 equals 0). The result's ordinal is
   // the number of this row in the table; num_rows() if there is none. Opens the parts whose least
   // value is less than `key` and whose greatest value is not, and the part of the row.
   // kInvalidArgument: the key is NaN.
-  absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
-    const T copy = key;  // `key` may lie in the last batch, whose memory the search uses
-    return impl_->SeekToKey(&copy);
-  }
+  absl::StatusOr<KeyPosition> SeekToKey(const T& key) { return cursor_.SeekToPosition(&key); }
 
   // Returns the next rows in the order of values: at least 1 unless the cursor is at the end, at
   // most `max_rows` and at most 65,536. All rows of a batch are from one block and have consecutive
   // ordinals, from first_ordinal on. A batch ends before the next value of another part, so batches
   // are short if the values of several parts alternate. Precondition: max_rows > 0.
   absl::StatusOr<Batch<T>> Next(size_t max_rows) {
-    const absl::StatusOr<internal::AnyBatch> batch = impl_->Next(max_rows);
+    const absl::StatusOr<internal::AnyBatch> batch = cursor_.NextRun(max_rows);
     if (!batch.ok()) return batch.status();
     return batch->template As<T>();
   }
@@ -72,12 +58,12 @@ class KeyCursor {
   BatchRange<KeyCursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
 
  private:
-  std::unique_ptr<internal::KeyMerge> impl_;
+  MergeCursor cursor_;
 };
 
 template <typename T>
 absl::StatusOr<KeyCursor<T>> TableReader::NewKeyCursor(size_t column) const {
-  return internal::Wrap<KeyCursor<T>>(NewKeyMerge(column, &HoldsType<T>));
+  return internal::Wrap<KeyCursor<T>>(NewMergeCursorOf(column, &HoldsType<T>));
 }
 
 }  // namespace cfile

@@ -147,7 +147,7 @@ class TypedCursor {
   // most `max_rows` and at most 65,536. The range is the whole file, except after SeekToRange,
   // SeekToKeyRange and SeekToPrefix. To read all rows from the last to the first, seek to
   // num_rows() and call Previous repeatedly. Precondition: max_rows > 0. kFailedPrecondition: the
-  // rows are not in the current block, and the file has no positional index.
+  // file has no positional index, and an error has made the cursor lose its block.
   absl::StatusOr<Batch<T>> Previous(size_t max_rows) { return Typed(impl_->Previous(max_rows)); }
 
   BatchRange<TypedCursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }

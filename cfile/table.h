@@ -38,7 +38,6 @@ namespace cfile {
 
 class TableReader;
 namespace internal {
-class KeyMerge;
 class TableLevels;
 class TableValues;
 class TableWriterAccess;
@@ -186,9 +185,11 @@ class CFILE_EXPORT TableWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-class TableLookup;        // cfile/table_lookup.h
-class TableScan;          // cfile/table_scan.h
-struct TableScanOptions;  // cfile/table_scan.h
+class MergeCursor;          // cfile/merge_cursor.h
+struct MergeCursorOptions;  // cfile/merge_cursor.h
+class TableLookup;          // cfile/table_lookup.h
+class TableScan;            // cfile/table_scan.h
+struct TableScanOptions;    // cfile/table_scan.h
 template <typename T>
 class TableCursor;
 template <typename T>
@@ -304,11 +305,15 @@ class CFILE_EXPORT TableReader {
     return internal::Wrap<TableCursor<T>>(NewAnyCursor(column, &HoldsType<T>));
   }
 
-  // Returns a cursor that reads a column in the order of its values, at the least value. To call
-  // it, include cfile/key_cursor.h. Reads the descriptions of all parts from table.cft and its
-  // chunks, but opens no files of columns. kInvalidArgument: the column has levels.
-  // kFailedPrecondition: a part with rows has no value index for this column; the error names the
-  // part. kDataLoss: the bounds of a part in table.cft are not values of the column.
+  // Returns a cursor that reads rows in the order of their keys, before the first row. To call it,
+  // include cfile/merge_cursor.h. Reads the descriptions of all parts from table.cft and its
+  // chunks, but opens no files of columns. Precondition: the columns and parts exist.
+  // kInvalidArgument: a column has levels. kFailedPrecondition: the table has no keys, or a part
+  // with rows has no value index for the column of the keys; the error names the part. kDataLoss:
+  // the bounds of a part in table.cft are not values of the column.
+  absl::StatusOr<MergeCursor> NewMergeCursor(const MergeCursorOptions& options) const;
+  // A MergeCursor of only one column, whose values are its keys. To call it, include
+  // cfile/key_cursor.h. Errors as NewMergeCursor.
   template <typename T>
   absl::StatusOr<KeyCursor<T>> NewKeyCursor(size_t column) const;
 
@@ -349,7 +354,6 @@ class CFILE_EXPORT TableReader {
   absl::StatusOr<std::vector<OrdinalRange>> Split(size_t column, size_t max_ranges) const;
 
  private:
-  friend class internal::KeyMerge;
   friend class internal::TableLevels;
   friend class internal::TableValues;
   friend class TableLookup;
@@ -359,8 +363,7 @@ class CFILE_EXPORT TableReader {
 
   absl::StatusOr<std::unique_ptr<internal::AnyCursor>> NewAnyCursor(
       size_t column, internal::HoldsFunction* holds) const;
-  absl::StatusOr<std::unique_ptr<internal::KeyMerge>> NewKeyMerge(
-      size_t column, internal::HoldsFunction* holds) const;
+  absl::StatusOr<MergeCursor> NewMergeCursorOf(size_t column, internal::HoldsFunction* holds) const;
   absl::StatusOr<std::unique_ptr<internal::AnyLevelCursor>> NewAnyLevelCursor(
       size_t column, internal::HoldsFunction* holds) const;
 
@@ -377,7 +380,7 @@ class CFILE_EXPORT TableReader {
 //
 // SeekToKey goes to the row with the smallest key that is not less than `key`; if several keys are
 // equal (-0 equals 0), to the row with the lowest ordinal. After that, Next continues by ordinal,
-// not by key. (To continue by key, use a KeyCursor.) If all parts have a value index and follow
+// not by key. (To continue by key, use a MergeCursor.) If all parts have a value index and follow
 // each other in key order, SeekToKey searches one part. Otherwise it searches each part whose
 // bounds do not exclude the key. In a part without a value index, each call reads all blocks that
 // the statistics do not exclude. kFailedPrecondition: no part has a value index for this column.
@@ -388,7 +391,7 @@ class CFILE_EXPORT TableReader {
 // SeekToKeyRange and SeekToPrefix return kFailedPrecondition also if the rows may not be
 // consecutive, because parts overlap in key order or because a part with rows has no value index
 // for this column. (Parts that share only the key at their border do not overlap.) Then use a
-// KeyCursor (for parts that overlap) or TableReader::NewScan with a filter.
+// MergeCursor (for parts that overlap) or TableReader::NewScan with a filter.
 template <typename T>
 class TableCursor : public internal::TypedCursor<T, std::unique_ptr<internal::AnyCursor>> {
  public:

@@ -1,4 +1,5 @@
-// Measures look-ups of single rows by key, and compares them with RocksDB, if it is installed:
+// Measures look-ups of single rows by key, of 20 rows from a key on, and of the rows of a user on a
+// day, and compares them with RocksDB, if it is installed:
 //
 //   build/release/tests/benchmarks/lookup_benchmark [ROWS]   (default: 2,000,000 rows)
 //
@@ -7,7 +8,7 @@
 // has the same rows in as many files of level 0, with zstd and no compaction; a value has the bytes
 // of the other columns. Both have Bloom filters of 10 bits. All is warm. "own loop" is what a
 // program writes with cursors of the parts' files. The figures are microseconds of processor time
-// for one key.
+// for one key. Before the last figures, "merge" says how many seconds the merge of the parts takes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -24,9 +25,12 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
+#include "cfile/filter.h"
+#include "cfile/merge_cursor.h"
 #include "cfile/table.h"
 #include "cfile/table_lookup.h"
 #include "cfile/table_maintenance.h"
+#include "cfile/table_scan.h"
 #include "tests/benchmarks/measure.h"
 #include "tests/benchmarks/or_die.h"
 #ifdef CFILE_BENCHMARK_ROCKSDB
@@ -42,6 +46,7 @@ namespace {
 
 constexpr size_t kParts = 4;
 constexpr size_t kQueries = 20'000;
+constexpr size_t kRowsOfQuery = 20;
 
 Schema MakeSchema() {
   return {.columns = {{.name = "day", .type = ColumnType::Date()},
@@ -157,7 +162,22 @@ class OwnLoop {
 struct Queries {
   std::vector<std::string> hits;
   std::vector<std::string> misses;
+  std::vector<Row> rows;  // of the hits
 };
+
+// Measures read(i), which returns the number of rows that query i has read.
+template <typename Read>
+void MeasureRows(const std::string& data, const std::string& work, const std::string& who,
+                 const Queries& queries, const Read& read) {
+  uint64_t rows = 0;
+  const double seconds = MedianSeconds([&] {
+    rows = 0;
+    for (size_t i = 0; i < queries.hits.size(); i += 10) rows += read(i);
+  });
+  PrintLatency(data, work, who, queries.hits.size() / 10, seconds);
+  PrintFigure(data, work + ", rows", who,
+              static_cast<double>(rows) / static_cast<double>(queries.hits.size() / 10));
+}
 
 template <typename Get>
 void Measure(const std::string& data, const std::string& who, const Queries& queries,
@@ -181,6 +201,32 @@ void MeasureTable(const std::string& data, const std::string& path, const Querie
   TableLookup keys = OrDie(table.NewLookup({}));
   Measure(data, "TableLookup::Contains", queries,
           [&](std::string_view key) { return OrDie(keys.Contains(key)); });
+  MergeCursor cursor = OrDie(table.NewMergeCursor({.columns = {0, 1, 2, 3, 4, 5, 6}}));
+  MeasureRows(data, "20 rows", "MergeCursor", queries, [&](size_t i) {
+    Check(OrDie(cursor.SeekToKey(std::string_view(queries.hits[i]))), "the key is found");
+    size_t rows = 0;
+    while (rows < kRowsOfQuery) {
+      const MergeBatch batch = OrDie(cursor.Next(kRowsOfQuery - rows));
+      if (batch.empty()) break;
+      rows += batch.num_rows();
+    }
+    return rows;
+  });
+  CompoundKey prefix(table.schema().key_types());
+  MeasureRows(data, "day and user", "MergeCursor", queries, [&](size_t i) {
+    prefix.Clear().Add(queries.rows[i].day).Add(queries.rows[i].user);
+    OrDie(cursor.SeekToPrefix(prefix.bytes()));
+    size_t rows = 0;
+    for (const auto& batch : cursor.Batches()) rows += OrDie(batch).num_rows();
+    return rows;
+  });
+  MeasureRows(data, "day and user", "TableScan", queries, [&](size_t i) {
+    TableScan scan = OrDie(table.NewScan(
+        {.where = And(Eq("day", queries.rows[i].day), Eq("user", queries.rows[i].user))}));
+    size_t rows = 0;
+    for (const auto& batch : scan.Batches()) rows += OrDie(batch).num_rows();
+    return rows;
+  });
   OwnLoop loop(table);
   Measure(data, "own loop", queries, [&](std::string_view key) { return loop.Get(key); });
 }
@@ -212,9 +258,22 @@ void MeasureRocksDb(const std::string& path, const Schema& schema, uint64_t rows
   }
   std::string value;
   const auto get = [&](const std::string& key) { return db->Get({}, key, &value).ok(); };
-  Measure("4 parts", "RocksDB", queries, get);
+  const auto measure = [&](const std::string& data) {
+    Measure(data, "RocksDB", queries, get);
+    const std::unique_ptr<rocksdb::Iterator> iterator(db->NewIterator({}));
+    MeasureRows(data, "20 rows", "RocksDB", queries, [&](size_t i) {
+      size_t count = 0;
+      for (iterator->Seek(queries.hits[i]); iterator->Valid() && count < kRowsOfQuery;
+           iterator->Next(), ++count) {
+        Keep(iterator->key().data());
+        Keep(iterator->value().data());
+      }
+      return count;
+    });
+  };
+  measure("4 parts");
   check(db->CompactRange({}, nullptr, nullptr));
-  Measure("merged", "RocksDB", queries, get);
+  measure("merged");
 }
 #endif
 
@@ -226,7 +285,8 @@ void Run(uint64_t rows) {
   Queries queries;
   std::mt19937_64 random(5);
   for (size_t i = 0; i < kQueries; ++i) {
-    queries.hits.push_back(KeyOf(RowOf(random() % rows), schema));
+    queries.rows.push_back(RowOf(random() % rows));
+    queries.hits.push_back(KeyOf(queries.rows.back(), schema));
     Row row = RowOf(random() % rows);
     row.item += "x";
     queries.misses.push_back(KeyOf(row, schema));
@@ -234,7 +294,9 @@ void Run(uint64_t rows) {
   const std::string path = directory + "/table";
   WriteParts(path, schema, rows);
   MeasureTable("4 parts", path, queries);
+  const double begin = ProcessorSeconds();
   (void)OrDie(Compact(path));
+  PrintFigure("4 parts", "merge", "Compact", ProcessorSeconds() - begin);
   MeasureTable("merged", path, queries);
 #ifdef CFILE_BENCHMARK_ROCKSDB
   MeasureRocksDb(directory + "/rocksdb", schema, rows, queries);

@@ -213,17 +213,31 @@ TEST(Cursor, PreviousOfLongStrings) {
   }
 }
 
-TEST(Cursor, PreviousNeedsAPositionalIndex) {
+// Without a positional index, Previous finds the block before by the value index.
+TEST(Cursor, PreviousWithoutAPositionalIndex) {
   Column<int64_t> column;
-  for (int64_t i = 0; i < 10; ++i) column.rows.push_back(i);
-  const Reader reader = Opened(WriteColumn<int64_t>(
-      ColumnType::Int64(),
-      {.positional_index = false, .value_index = true, .max_values_per_block = 3}, column));
+  for (int64_t i = 0; i < 3000; ++i) column.rows.push_back(i);
+  const Reader reader = Opened(WriteColumn<int64_t>(ColumnType::Int64(),
+                                                    {.positional_index = false,
+                                                     .value_index = true,
+                                                     .max_values_per_block = 3,
+                                                     .index_block_size_bytes = 64},
+                                                    column));
   auto cursor = reader.NewCursor<int64_t>().value();
-  ASSERT_TRUE(cursor.SeekToKey(7).ok());
-  EXPECT_EQ(cursor.Previous(2)->first_ordinal, 6u);  // from the same block
-  EXPECT_EQ(cursor.Previous(2).status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(cursor.ordinal(), 6u);
+  for (const int64_t key : {7, 2999, 3000, 3, 0, 1500}) {
+    ASSERT_TRUE(cursor.SeekToKey(key).ok());
+    ASSERT_NO_FATAL_FAILURE(ExpectPrevious(cursor, column, 0, 2));
+    EXPECT_EQ(cursor.Next(5)->first_ordinal, 0u);
+  }
+  ASSERT_TRUE(cursor.SeekToKey(2900).ok());
+  uint64_t at = 2900;
+  for (int i = 0; i < 500; ++i) {  // Next and Previous alternate
+    const bool forward = i % 5 == 0;
+    const auto batch = forward ? cursor.Next(2) : cursor.Previous(2);
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    at = forward ? at + batch->size() : at - batch->size();
+    ASSERT_EQ(batch->values[0], static_cast<int64_t>(forward ? at - batch->size() : at));
+  }
 }
 
 TEST(Cursor, SeekToPrefix) {

@@ -139,6 +139,26 @@ absl::Status FileCursor::GoTo(uint64_t ordinal, BlockAccess access) {
   return SeekInBlock(ordinal);
 }
 
+absl::Status FileCursor::GoBefore(uint64_t row, BlockAccess access) {
+  IndexWalk& path = paths_[1];
+  const FileInfo& info = file_->info();
+  const bool is_last = row == num_rows();
+  const bool follows =
+      loaded_ && row == first_ordinal_ && path_ == &path && path.leaf_entry() == loaded_entry_;
+  if (info.positional_index_root || !info.value_index_root || InBlock(row - 1) ||
+      (!is_last && !follows)) {
+    return GoTo(row - 1, access);
+  }
+  Unload();
+  path_ = &path;
+  CFILE_RETURN_IF_ERROR(is_last ? path.SeekToLast() : path.Previous());
+  CFILE_RETURN_IF_ERROR(CheckFound(path));
+  CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kSeek));
+  if (InBlock(row - 1)) return SeekInBlock(row - 1);
+  return Failed(encodings::DataLoss("expected row ", row - 1, ", found the rows ", first_ordinal_,
+                                    " to ", first_ordinal_ + row_block_.num_rows()));
+}
+
 absl::Status FileCursor::OpenBlockOf(uint64_t row) {
   const bool searches = file_->info().positional_index_root.has_value();
   while (!InBlock(row)) {

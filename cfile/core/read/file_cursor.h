@@ -102,6 +102,10 @@ class FileCursor : protected BlockWalk {
   // Implements SeekToOrdinal. After an error the position is undefined.
   absl::Status GoTo(uint64_t ordinal, BlockAccess access);
 
+  // Goes to row `row` - 1, as GoTo does. Without a positional index, also finds this row in the
+  // block before the current one, and in the last block. Precondition: row > 0.
+  absl::Status GoBefore(uint64_t row, BlockAccess access);
+
   // Opens the block that has row `row`. Precondition: `row` is a row of the file. Needs no search
   // if this block comes just after the current block. Without a positional index, reads all blocks
   // before this block, from the current block on if `row` is not before it.

@@ -18,6 +18,8 @@ absl::Status CheckIndexDepth(const FileReader& file, size_t depth) {
                     AboveLimit(limit, "max_index_depth"));
 }
 
+static uint32_t LastEntry(const LoadedNode& node) { return node.num_entries() - 1; }
+
 template <typename Find>
 absl::Status IndexWalk::Descend(const Find& find) {
   while (!steps_.back().node->leaf()) {
@@ -60,6 +62,18 @@ absl::Status IndexWalk::Next() {
   if (!status.ok()) steps_.swap(before_);
   return status;
 }
+
+absl::Status IndexWalk::Previous() {
+  before_ = steps_;
+  while (!steps_.empty() && steps_.back().entry == 0) steps_.pop_back();
+  if (steps_.empty()) return absl::OkStatus();
+  --steps_.back().entry;
+  absl::Status status = Descend(LastEntry);
+  if (!status.ok()) steps_.swap(before_);
+  return status;
+}
+
+absl::Status IndexWalk::SeekToLast() { return Seek(LastEntry); }
 
 bool IndexWalk::at_last() const {
   return std::all_of(steps_.begin(), steps_.end(),

@@ -32,6 +32,10 @@ class IndexWalk {
   // Goes to the next data block; after the last one, valid() is false. An error leaves the path
   // unchanged. Precondition: valid().
   absl::Status Next();
+  // Goes to the data block before; before the first one, valid() is false. Like Next otherwise.
+  absl::Status Previous();
+  // Goes to the last data block. valid() is false if the tree has no entries.
+  absl::Status SeekToLast();
 
   IndexKind kind() const { return kind_; }
   bool valid() const { return !steps_.empty(); }
@@ -71,7 +75,7 @@ class IndexWalk {
   FileReader* file_ = nullptr;
   IndexKind kind_ = IndexKind::kPositional;
   std::vector<Step> steps_;   // root first
-  std::vector<Step> before_;  // used by Next: the steps before the call
+  std::vector<Step> before_;  // used by Next and Previous: the steps before the call
 };
 
 }  // namespace cfile::internal

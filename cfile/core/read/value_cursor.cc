@@ -188,7 +188,7 @@ absl::StatusOr<AnyBatch> ValueCursor::Previous(size_t max_rows) {
   SetBackward(true);
   auto batch = Seeking([&]() -> absl::StatusOr<AnyBatch> {
     const bool in_order = loaded_ && at == first_ordinal_;
-    CFILE_RETURN_IF_ERROR(GoTo(at - 1, in_order ? BlockAccess::kScan : BlockAccess::kSeek));
+    CFILE_RETURN_IF_ERROR(GoBefore(at, in_order ? BlockAccess::kScan : BlockAccess::kSeek));
     const uint64_t rows = std::min<uint64_t>({max_rows, kMaxBatchRows, at - range_.begin});
     const uint64_t first = std::max(first_ordinal_, at - std::min(at, rows));
     CFILE_RETURN_IF_ERROR(SeekInBlock(first));

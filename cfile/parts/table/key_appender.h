@@ -3,24 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <cstring>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "cfile/batch.h"
 #include "cfile/core/format/key_codec.h"
+#include "cfile/parts/table/merge/key_merge.h"
 #include "cfile/untyped.h"
 #include "encodings/core/lane.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
-
-// Consecutive rows of a part.
-struct Run {
-  size_t part;
-  uint64_t begin;  // a row of the part
-  uint64_t count;
-};
 
 // If only the newest rows are kept, a row waits until the next one shows that its key is another
 // one. Thread-compatible.
@@ -32,73 +26,75 @@ class KeyAppender {
               std::vector<Run>& runs)
       : writer_(writer),
         type_(type),
-        lane_(encodings::LaneOf(type)),
+        width_(encodings::WidthOf(encodings::LaneOf(type))),
         less_(KeyLessOf(type)),
         newest_only_(newest_only),
         runs_(runs) {}
 
-  // Appends the next rows of the merge: those of `part` from row `begin` on, at least one.
-  absl::Status Append(size_t part, uint64_t begin, const AnyBatch& batch) {
-    if (!newest_only_) return AppendRows(part, begin, batch);
-    size_t first = 0;
-    if (waits_ && waiting_part_ <= part && Equal(waiting_.value(), batch.values)) {
-      waits_ = false;
-    } else if (waits_) {
-      // The waiting row has -0 and is newer than these rows, which have 0 and are in an earlier
-      // part.
-      while (first < batch.size() && Equal(waiting_.value(), At(batch, first))) ++first;
-      if (first == batch.size()) return absl::OkStatus();
+  // Appends the next rows of the merge, at least one.
+  absl::Status Append(const KeyMerge::Rows& rows) {
+    if (!newest_only_) {
+      for (const Run& run : rows.runs) AddRun(run);
+      return writer_.Append(rows.keys);
     }
-    CFILE_RETURN_IF_ERROR(Finish());
-    const size_t last = batch.size() - 1;
-    while (first < last) {
-      size_t end = first;
-      while (end < last && !Equal(At(batch, end), At(batch, end + 1))) ++end;
-      if (end > first) {
-        CFILE_RETURN_IF_ERROR(
-            AppendRows(part, begin + first, {.values = At(batch, first), .count = end - first}));
+    kept_.clear();
+    const void* waiting = waiting_.value();
+    const auto* key = static_cast<const std::byte*>(rows.keys.values);
+    for (const Run& run : rows.runs) {
+      for (uint64_t i = 0; i < run.count; ++i, key += width_) {
+        if (!waits_ || less_(LastEqualKey({waiting, type_}), key)) {
+          KeepWaiting(waiting);
+        } else if (run.part < waiting_row_.part) {
+          continue;  // the waiting row has -0 and is newer than this row, which has 0
+        }
+        waiting = key;
+        waiting_row_ = {run.part, run.begin + i, 1};
+        waits_ = true;
       }
-      first = end + 1;  // row `end` has a newer one, or is the last one
     }
-    waiting_.Set({At(batch, last), type_});
-    waiting_part_ = part;
-    waiting_row_ = begin + last;
-    waits_ = true;
+    CFILE_RETURN_IF_ERROR(AppendKept());
+    if (waiting != waiting_.value()) waiting_.Set({waiting, type_});
     return absl::OkStatus();
   }
 
   // Call after the last rows. Appends the row that waits, if there is one.
   absl::Status Finish() {
-    if (!std::exchange(waits_, false)) return absl::OkStatus();
-    return AppendRows(waiting_part_, waiting_row_, {.values = waiting_.value(), .count = 1});
+    kept_.clear();
+    KeepWaiting(waiting_.value());
+    waits_ = false;
+    return AppendKept();
   }
 
  private:
-  const void* At(const AnyBatch& batch, size_t i) const {
-    return encodings::ValueAt(batch.values, lane_, i);
+  void KeepWaiting(const void* key) {
+    if (!waits_) return;
+    kept_.resize(kept_.size() + width_);
+    std::memcpy(kept_.data() + kept_.size() - width_, key, width_);
+    AddRun(waiting_row_);
   }
-  // Precondition: `b` is not before `a` in the order of the rows.
-  bool Equal(const void* a, const void* b) const { return !less_(LastEqualKey({a, type_}), b); }
-  absl::Status AppendRows(size_t part, uint64_t begin, const AnyBatch& rows) {
-    if (!runs_.empty() && runs_.back().part == part &&
-        runs_.back().begin + runs_.back().count == begin) {
-      runs_.back().count += rows.size();
+  absl::Status AppendKept() {
+    return writer_.Append(AnyBatch{.values = kept_.data(), .count = kept_.size() / width_});
+  }
+  void AddRun(const Run& run) {
+    if (!runs_.empty() && runs_.back().part == run.part &&
+        runs_.back().begin + runs_.back().count == run.begin) {
+      runs_.back().count += run.count;
     } else {
-      runs_.push_back({part, begin, rows.size()});
+      runs_.push_back(run);
     }
-    return writer_.Append(rows);
   }
 
   AnyWriter& writer_;
   const encodings::PhysicalType type_;
-  const encodings::Lane lane_;
+  const size_t width_;  // of a key in bytes
   const LessFunction less_;
   const bool newest_only_;
   std::vector<Run>& runs_;
-  OwnedKey waiting_;  // the value of the row that waits
-  size_t waiting_part_ = 0;
-  uint64_t waiting_row_ = 0;
+  std::vector<std::byte> kept_;  // keys
+  // A row that waits, and its key.
   bool waits_ = false;
+  Run waiting_row_ = {};
+  OwnedKey waiting_;
 };
 
 }  // namespace cfile::internal

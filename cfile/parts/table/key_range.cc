@@ -47,6 +47,9 @@ class KeyRangeBuilder {
     return false;
   }
 
+  // The number of columns that have one value in the range.
+  size_t num_equal() const { return column_; }
+
   std::optional<KeyRange> Finish() {
     if (!any_) return std::nullopt;
     // Without bounds on the next column, the keys begin with the values so far.
@@ -144,7 +147,11 @@ std::optional<KeyRange> KeyRangeOf(const BoundFilter& filter, const Schema& sche
     if (conditions.empty() || !builder.Add(conditions)) break;
   }
   std::optional<KeyRange> range = builder.Finish();
-  if (range) range->condition = *first;
+  if (!range) return range;
+  range->condition = *first;
+  const size_t num_conditions = filter.kind == Filter::Kind::kAnd ? filter.operands.size() : 1;
+  // Each condition says that one of the columns has a value.
+  range->exact = builder.num_equal() == num_conditions && conjuncts.size() == num_conditions;
   return range;
 }
 

@@ -16,6 +16,7 @@ struct KeyRange {
   std::string low;
   std::optional<std::string> high;
   size_t condition = 0;  // the number of the condition on the first key column
+  bool exact = false;    // the filter is true for all rows with such a key
 };
 
 // Returns the range of the keys that `filter` allows.

@@ -72,13 +72,13 @@ class TableReader::Impl final : public internal::ScanSource {
   // Also if the column has levels.
   absl::Status CheckHoldsValues(size_t column, internal::HoldsFunction* holds) const {
     CFILE_RETURN_IF_ERROR(CheckHoldsType(column, holds));
-    const ColumnSchema& schema = columns()[column];
-    if (schema.has_levels()) {
-      return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", schema.name,
-                                                     " has levels, so it cannot be read as one "
-                                                     "value per row"));
-    }
-    return absl::OkStatus();
+    return CheckNoLevels(column);
+  }
+  absl::Status CheckNoLevels(size_t column) const {
+    if (!columns()[column].has_levels()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", columns()[column].name,
+                                                   " has levels, so it cannot be read as one "
+                                                   "value per row"));
   }
 
   // Implements TableReader::OpenColumn.

@@ -76,6 +76,7 @@ absl::StatusOr<std::optional<ScannedPart>> ScanParts::Next() {
       end = std::clamp(rows.end + first, begin, end);
       excluded_by_keys -= end - begin;
       if (begin == end) verdict = Verdict::kNone;
+      if (begin < end && keys_->exact) verdict = Verdict::kAll;
     }
     ScannedPart scanned{.part = part, .rows = {begin - first, end - first}, .tree = {}};
     if (verdict == Verdict::kSome) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "cfile/core/format/metadata_keys.h"
 #include "encodings/core/status.h"
 
@@ -26,6 +27,18 @@ absl::StatusOr<std::optional<size_t>> SortColumn(const TableReader& table,
     if (all) return column;
   }
   return std::nullopt;
+}
+
+absl::StatusOr<size_t> KeyColumn(const TableReader& table) {
+  std::vector<PartInfo> parts;
+  for (size_t i = 0; i < table.num_parts(); ++i) {
+    CFILE_ASSIGN_OR_RETURN(parts.emplace_back(), table.part(i));
+  }
+  CFILE_ASSIGN_OR_RETURN(const auto column, SortColumn(table, parts));
+  if (column) return *column;
+  return absl::FailedPreconditionError(absl::StrCat(
+      table.directory(),
+      ": the table has neither key columns nor a column with a value index in each part"));
 }
 
 // Returns the options of the key index of a part that replaces the `chosen` parts. The key index

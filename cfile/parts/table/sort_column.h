@@ -18,6 +18,9 @@ namespace cfile::internal {
 absl::StatusOr<std::optional<size_t>> SortColumn(const TableReader& table,
                                                  std::span<const PartInfo> parts);
 
+// Returns the sort column. Errors: those of NewLookup.
+absl::StatusOr<size_t> KeyColumn(const TableReader& table);
+
 // Returns the options for the files of a new part, which replaces the `chosen` parts.
 // Only the sort column gets a value index, because the rows are sorted by no other column.
 // A column keeps the metadata of the first chosen part, unless its `options` have metadata.

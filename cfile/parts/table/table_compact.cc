@@ -6,20 +6,17 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/format/key_codec.h"
-#include "cfile/core/read/reader_access.h"
-#include "cfile/core/read/value_cursor.h"
-#include "cfile/key_cursor.h"
 #include "cfile/parts/scan/row_reader.h"
 #include "cfile/parts/table/block_copier.h"
 #include "cfile/parts/table/column_writer.h"
 #include "cfile/parts/table/key_appender.h"
-#include "cfile/parts/table/manifest/part_bounds.h"
+#include "cfile/parts/table/merge/key_merge.h"
+#include "cfile/parts/table/merge/merged_column.h"
 #include "cfile/parts/table/sort_column.h"
 #include "cfile/table.h"
 #include "encodings/core/assert.h"
@@ -28,14 +25,9 @@
 namespace cfile {
 namespace {
 
-using internal::AnyBatch;
 using internal::KeyRef;
 using internal::Run;
-
-// The type of a column or of the key index.
-ColumnType TypeOf(const Schema& schema, size_t column) {
-  return column == schema.key_index() ? ColumnType::Binary() : schema.columns[column].type;
-}
+using internal::TypeOf;
 
 class Compaction {
  public:
@@ -79,23 +71,30 @@ class Compaction {
   // Like Write. `low`: appends only rows whose value in the sort column, whose C++ type it has, is
   // at least *low. null: appends all rows.
   absl::Status WriteSorted(size_t sort_column, const void* low, TableWriter& writer) {
-    CFILE_ASSIGN_OR_RETURN(const bool whole, OrderParts(sort_column, low));
-    if (whole) {
-      sort_column_ = sort_column;
-      return CopyColumns(std::nullopt, writer);
+    CFILE_ASSIGN_OR_RETURN(const auto merge,
+                           internal::KeyMerge::Create(table_, sort_column, chosen_));
+    if (low != nullptr) CFILE_RETURN_IF_ERROR(merge->SeekToKey(low).status());
+    if (copies_) {
+      CFILE_ASSIGN_OR_RETURN(const bool whole, merge->RestOfParts(runs_));
+      if (whole) {
+        sort_column_ = sort_column;
+        return CopyColumns(std::nullopt, writer);
+      }
     }
-    CFILE_ASSIGN_OR_RETURN(const auto cursor, internal::KeyMerge::Create(table_, sort_column));
-    if (low != nullptr) CFILE_RETURN_IF_ERROR(cursor->SeekToKey(low).status());
     internal::KeyAppender keys(internal::TableWriterAccess::Column(writer, sort_column),
-                               TypeOf(table_.schema(), sort_column).physical(), newest_only_,
-                               runs_);
-    bool more = true;
-    while (more) {
+                               merge->type().physical(), newest_only_, runs_);
+    internal::KeyMerge::Rows rows;
+    merges_ = true;
+    do {
       runs_.clear();
-      CFILE_ASSIGN_OR_RETURN(more, MergeKeys(sort_column, *cursor, keys));
-      if (!more) CFILE_RETURN_IF_ERROR(keys.Finish());
+      uint64_t num_rows = 0;
+      do {
+        CFILE_RETURN_IF_ERROR(merge->Next(kMaxBatchRows, rows));
+        CFILE_RETURN_IF_ERROR(rows.keys.empty() ? keys.Finish() : keys.Append(rows));
+        num_rows += rows.keys.size();
+      } while (!rows.keys.empty() && num_rows < kMaxRows && runs_.size() < kMaxRuns);
       CFILE_RETURN_IF_ERROR(CopyColumns(sort_column, writer));
-    }
+    } while (!rows.keys.empty());
     return absl::OkStatus();
   }
 
@@ -117,6 +116,9 @@ class Compaction {
   // Both limits are large, because each column reads the blocks at the border of two groups twice.
   static constexpr size_t kMaxRuns = size_t{1} << 20;
   static constexpr uint64_t kMaxRows = uint64_t{16} << 20;
+  // Runs of at most kShortRun rows are read together, about kRowsAtOnce rows at a time.
+  static constexpr uint64_t kShortRun = 64;
+  static constexpr uint64_t kRowsAtOnce = 4096;
 
   // The columns of the schema, and the key index.
   size_t num_columns() const {
@@ -128,64 +130,6 @@ class Compaction {
     return internal::TableWriterAccess::Column(writer, column).Append(rows);
   }
 
-  // Sets runs_ to all rows to merge, part by part. `low`: see WriteSorted.
-  // Returns false if rows of one part may belong between rows of another part.
-  absl::StatusOr<bool> OrderParts(size_t sort_column, const void* low) {
-    // A cursor on compound keys cannot seek to an ordinal.
-    if (!copies_ || sort_column == table_.schema().key_index()) return false;
-    const PhysicalType type = TypeOf(table_.schema(), sort_column).physical();
-    std::string low_key;
-    if (low != nullptr) internal::AppendKey(KeyRef{low, type}, low_key);
-    struct Bounds {
-      std::string min_key, max_key;
-      size_t part;
-    };
-    std::vector<Bounds> order;
-    for (size_t part = 0; part < parts_.size(); ++part) {
-      if (!chosen_[part] || parts_[part].num_rows == 0) continue;
-      CFILE_ASSIGN_OR_RETURN(BlockStatistics bounds, table_.part_bounds(part, sort_column));
-      if (!bounds.min_key || !bounds.max_key || !bounds.min_exact) return false;
-      if (*bounds.max_key < low_key) continue;
-      order.push_back({*std::move(bounds.min_key), *std::move(bounds.max_key), part});
-    }
-    const auto before = [](const Bounds& a, const Bounds& b) {
-      return a.max_key < b.min_key || (a.max_key == b.min_key && a.part < b.part);
-    };
-    std::sort(order.begin(), order.end(), [](const Bounds& a, const Bounds& b) {
-      return std::tie(a.min_key, a.max_key, a.part) < std::tie(b.min_key, b.max_key, b.part);
-    });
-    for (size_t i = 1; i < order.size(); ++i) {
-      if (!before(order[i - 1], order[i])) return false;
-    }
-    std::vector<Run> runs;
-    for (const Bounds& bounds : order) {
-      CFILE_ASSIGN_OR_RETURN(const Reader file, table_.OpenColumn(bounds.part, sort_column));
-      if (!file.info().positional_index_root) return false;
-      const uint64_t end = parts_[bounds.part].num_rows;
-      CFILE_ASSIGN_OR_RETURN(const auto cursor,
-                             internal::NewValueCursor(internal::ReaderAccess::File(file)));
-      for (const bool first : {true, false}) {
-        CFILE_ASSIGN_OR_RETURN(const AnyBatch row, cursor->Get(first ? 0 : end - 1));
-        // -0.0 and 0.0 are equal (part_bounds.h)
-        const KeyRef value{row.values, type};
-        std::string key;
-        internal::AppendKey(
-            KeyRef{first ? internal::FirstEqualKey(value) : internal::LastEqualKey(value), type},
-            key);
-        if (!row.IsValid(0) || key != (first ? bounds.min_key : bounds.max_key))
-          return internal::WrongBounds(internal::ReaderAccess::File(file)->source().name());
-      }
-      uint64_t begin = 0;
-      if (low != nullptr && bounds.min_key < low_key) {
-        CFILE_ASSIGN_OR_RETURN(const KeyPosition found, cursor->SeekToKey(low));
-        begin = found.ordinal;
-      }
-      if (begin < end) runs.push_back({bounds.part, begin, end - begin});
-    }
-    runs_ = std::move(runs);
-    return true;
-  }
-
   absl::Status CopyColumns(std::optional<size_t> except, TableWriter& writer) {
     for (const Run& run : runs_) num_rows_ += run.count;
     for (size_t column = 0; column < table_.schema().columns.size(); ++column) {
@@ -194,41 +138,6 @@ class Compaction {
       CFILE_RETURN_IF_ERROR(CopyColumn(column, writer));
     }
     return progress_ != nullptr ? progress_(num_rows_) : absl::OkStatus();
-  }
-
-  // Appends the next values of the sort column in their order, and sets runs_ to their rows.
-  // Returns false at the end.
-  absl::StatusOr<bool> MergeKeys(size_t column, internal::KeyMerge& cursor,
-                                 internal::KeyAppender& keys) {
-    const PhysicalType type = TypeOf(table_.schema(), column).physical();
-    // The greatest value of the chosen parts. Rows with greater values belong to other parts.
-    std::string last;
-    for (size_t part = 0; part < parts_.size(); ++part) {
-      if (!chosen_[part]) continue;
-      CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table_.part_bounds(part, column));
-      last = std::max(last, bounds.max_key.value_or(""));
-    }
-    size_t part = 0;
-    std::string first;
-    for (uint64_t rows = 0; rows < kMaxRows && runs_.size() < kMaxRuns;) {
-      CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, cursor.Next(kMaxBatchRows));
-      if (batch.empty()) return false;
-      // Find the part only if it is another one: the next rows are often from the same part.
-      if (batch.first_ordinal < parts_[part].first_ordinal ||
-          batch.first_ordinal - parts_[part].first_ordinal >= parts_[part].num_rows) {
-        part = PartOf(batch.first_ordinal);
-      }
-      if (!chosen_[part]) {
-        first.clear();
-        internal::AppendKey(KeyRef{batch.values, type}, first);
-        if (first > last) return false;
-        continue;
-      }
-      rows += batch.size();
-      CFILE_RETURN_IF_ERROR(
-          keys.Append(part, batch.first_ordinal - parts_[part].first_ordinal, batch));
-    }
-    return true;
   }
 
   absl::Status CheckEqualKeysAreNeighbours(std::optional<size_t> sort_column) const {
@@ -246,13 +155,6 @@ class Compaction {
                        ", which holds floats, cannot be chosen"));
     }
     return absl::OkStatus();
-  }
-
-  size_t PartOf(uint64_t ordinal) const {
-    const auto after = std::upper_bound(
-        parts_.begin(), parts_.end(), ordinal,
-        [](uint64_t row, const PartInfo& part) { return row < part.first_ordinal; });
-    return static_cast<size_t>(after - parts_.begin()) - 1;
   }
 
   // The file of a part from which a column is copied.
@@ -279,33 +181,72 @@ class Compaction {
 
   absl::Status CopyColumn(size_t column, TableWriter& writer) {
     const ColumnSchema& schema = table_.schema().columns[column];
+    internal::MergedColumn merged(encodings::LaneOf(schema.type.physical()));
     std::vector<OpenFile> files(parts_.size());
-    for (const Run& run : runs_) {
-      OpenFile& file = files[run.part];
-      if (file.reader == nullptr && run.count > 0) {
-        CFILE_ASSIGN_OR_RETURN(const Reader reader, table_.OpenColumn(run.part, column));
-        CFILE_ASSIGN_OR_RETURN(file.reader, internal::NewRowReader(reader));
-        if (copies_) {
-          CFILE_ASSIGN_OR_RETURN(file.copier,
-                                 internal::BlockCopier::Create(
-                                     reader, schema, column == sort_column_,
-                                     internal::TableWriterAccess::Column(writer, column), copied_));
-        }
+    const auto open = [&](size_t part) -> absl::StatusOr<internal::RowReader*> {
+      OpenFile& file = files[part];
+      if (file.reader != nullptr) return file.reader.get();
+      CFILE_ASSIGN_OR_RETURN(const Reader reader, table_.OpenColumn(part, column));
+      CFILE_ASSIGN_OR_RETURN(file.reader, internal::NewRowReader(reader));
+      if (copies_) {
+        CFILE_ASSIGN_OR_RETURN(file.copier,
+                               internal::BlockCopier::Create(
+                                   reader, schema, column == sort_column_,
+                                   internal::TableWriterAccess::Column(writer, column), copied_));
       }
-      const uint64_t end = run.begin + run.count;
-      for (uint64_t row = run.begin; row < end;) {
-        uint64_t count = end - row;
-        if (file.copier != nullptr) {
-          CFILE_ASSIGN_OR_RETURN(const auto copied, file.copier->Copy(row, end));
-          row += copied.copied_rows;
-          count = copied.rows_to_write;
-        }
+      return file.reader.get();
+    };
+    for (size_t i = 0; i < runs_.size();) {
+      const size_t begin = i;
+      uint64_t rows = 0;  // of short runs
+      while (merges_ && i < runs_.size() && runs_[i].count <= kShortRun && rows < kRowsAtOnce)
+        rows += runs_[i++].count;
+      if (rows > kShortRun && !schema.has_levels()) {
+        const std::span<const Run> runs(runs_.data() + begin, i - begin);
+        CFILE_RETURN_IF_ERROR(WriteShortRuns(column, runs, open, merged, writer));
+      } else {
+        i = begin + 1;
+        CFILE_RETURN_IF_ERROR(open(runs_[begin].part).status());
         CFILE_RETURN_IF_ERROR(
-            WriteRows(column, schema.has_levels(), row, count, *file.reader, writer));
-        row += count;
+            WriteRun(column, schema.has_levels(), runs_[begin], files[runs_[begin].part], writer));
       }
-      // Frees the block of a part that was read to its end.
-      if (end == parts_[run.part].num_rows) file = {};
+      // Frees the blocks of parts that were read to their ends.
+      for (size_t run = begin; run < i; ++run) {
+        if (runs_[run].begin + runs_[run].count == parts_[runs_[run].part].num_rows)
+          files[runs_[run].part] = {};
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteRun(size_t column, bool has_levels, const Run& run, OpenFile& file,
+                        TableWriter& writer) {
+    const uint64_t end = run.begin + run.count;
+    for (uint64_t row = run.begin; row < end;) {
+      uint64_t count = end - row;
+      if (file.copier != nullptr) {
+        CFILE_ASSIGN_OR_RETURN(const auto copied, file.copier->Copy(row, end));
+        row += copied.copied_rows;
+        count = copied.rows_to_write;
+      }
+      CFILE_RETURN_IF_ERROR(WriteRows(column, has_levels, row, count, *file.reader, writer));
+      row += count;
+    }
+    return absl::OkStatus();
+  }
+
+  // Reads the rows of each part together.
+  absl::Status WriteShortRuns(size_t column, std::span<const Run> runs,
+                              internal::MergedColumn::Readers readers,
+                              internal::MergedColumn& merged, TableWriter& writer) {
+    by_part_.Set(runs);
+    internal::Places places;
+    while (places.end < by_part_.num_rows()) {
+      places = {places.end, by_part_.num_rows()};
+      CFILE_RETURN_IF_ERROR(
+          internal::MergedColumn::Enter(by_part_, readers, /*last=*/false, places));
+      CFILE_RETURN_IF_ERROR(merged.Read(by_part_, readers, /*last=*/false, places));
+      CFILE_RETURN_IF_ERROR(Append(writer, column, merged.batch(places)));
     }
     return absl::OkStatus();
   }
@@ -314,10 +255,12 @@ class Compaction {
   std::vector<bool> chosen_;
   const bool copies_;
   const bool newest_only_;
+  bool merges_ = false;  // runs_ are those of a merge
   const MergeProgress progress_;
   // The sort column, if its blocks may be copied.
   std::optional<size_t> sort_column_;
   internal::ColumnBatch batch_;
+  internal::RowsByPart by_part_;
   internal::CopyTotals copied_;
   std::vector<PartInfo> parts_;
   std::vector<Run> runs_;  // the rows that are merged at this time, in the order of the new part

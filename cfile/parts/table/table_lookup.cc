@@ -281,24 +281,11 @@ class TableLookup::Impl {
 absl::StatusOr<TableLookup> TableReader::NewLookup(std::span<const size_t> columns) const {
   for (const size_t column : columns) {
     CFILE_ASSERT(column < impl_->schema().columns.size());
-    if (!impl_->columns()[column].has_levels()) continue;
-    return absl::InvalidArgumentError(absl::StrCat(impl_->name(), ": column ",
-                                                   impl_->columns()[column].name,
-                                                   " has levels, so it has no single values"));
+    CFILE_RETURN_IF_ERROR(impl_->CheckNoLevels(column));
   }
-  std::vector<PartInfo> parts;
-  for (size_t i = 0; i < num_parts(); ++i) {
-    CFILE_ASSIGN_OR_RETURN(parts.emplace_back(), part(i));
-  }
-  CFILE_ASSIGN_OR_RETURN(const auto key_column, internal::SortColumn(*this, parts));
-  if (!key_column) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(impl_->name(),
-                     ": the table has neither key columns nor a column with a value "
-                     "index in each part"));
-  }
+  CFILE_ASSIGN_OR_RETURN(const size_t key_column, internal::KeyColumn(*this));
   auto lookup = std::make_unique<TableLookup::Impl>(
-      impl_, *key_column, std::vector<size_t>(columns.begin(), columns.end()));
+      impl_, key_column, std::vector<size_t>(columns.begin(), columns.end()));
   CFILE_RETURN_IF_ERROR(lookup->Begin());
   return TableLookup(std::move(lookup));
 }
