@@ -164,7 +164,9 @@ class CompactDecoder final : public BlockDecoder<T> {
     uint16_t exceptions = 0;
     uint16_t codes_bytes = 0;
     bool whole = true;
-    for (size_t i = 0; i < form_.sums(); ++i) whole = whole && reader.ReadFixed(sums[i]);
+    // (GCC does not see that a form has at most kMaxOrder sums.)
+    for (size_t i = 0; i < std::min<size_t>(form_.sums(), kMaxOrder); ++i)
+      whole = whole && reader.ReadFixed(sums[i]);
     if (form_.decimals) whole = whole && reader.ReadFixed(exceptions);
     if (log_ > 0) whole = whole && reader.ReadFixed(codes_bytes);
     if (!whole || reader.remaining() < codes_bytes) return damaged("its codes are cut off");
