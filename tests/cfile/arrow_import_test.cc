@@ -261,7 +261,7 @@ TEST_F(ArrowImportTest, NullInRequiredColumn) {
   rows.arrays[0]->buffer_pointers[0] = &one;
   rows.arrays[0]->c.null_count = -1;
   EXPECT_THAT(Message(Write(std::move(rows))),
-              HasSubstr("the root of the Arrow schema: a value is null"));
+              HasSubstr("the root of the Arrow schema: a row is null"));
 }
 
 TEST_F(ArrowImportTest, TypesThatWiden) {

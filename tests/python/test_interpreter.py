@@ -307,6 +307,8 @@ def test_texts_of_any_bytes(tmp):
         cfile.open(path + os.fsdecode(b"\xfe"))
     with pytest.raises(KeyError):
         table["\udcff"]
+    with pytest.raises(UnicodeError):
+        table.scan(columns=["\udcff"])
 
     def batches(error):
         yield rows.to_batches()[0]

@@ -124,6 +124,7 @@ def test_errors_of_the_object_come_through(folder, error, tmp):
     fails(lambda column: column.take([5]).to_arrow())
     fails(lambda column: column.scan(col("value") != 7).count())
     fails(lambda column: column.blocks)
+    fails(lambda column: column.verify())
     fails(lambda column: cfile.write(tmp / "copy", column))
     assert not (tmp / "copy").exists()
 

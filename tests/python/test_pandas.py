@@ -267,9 +267,9 @@ def test_many_labels_of_a_series_are_not_kept(stored, rows, reader):
     assert found.tolist() == series.tolist() and found.name == "n" and isinstance(found.index, pandas.RangeIndex)
 
 
-@pytest.mark.parametrize("reader", ["0.1", None])
-def test_many_categories_are_stored_once(stored, tmp, reader):
-    kinds = [f"category {number:06}" for number in range(50_000)]
+@pytest.mark.parametrize("reader, count", [("0.1", 50_000), (None, 50_000), (None, 2_500)])
+def test_many_categories_are_stored_once(stored, tmp, reader, count):
+    kinds = [f"category {number:06}" for number in range(count)]
     frame = pandas.DataFrame({"c": pandas.Categorical(kinds[:3], kinds, ordered=True)})
     stored(frame, oldest_reader=reader)
 
@@ -281,6 +281,24 @@ def test_many_categories_are_stored_once(stored, tmp, reader):
     pandas.testing.assert_frame_equal(cfile.open(tmp / "data").to_pandas(), pandas.concat([frame, frame], ignore_index=True))
     cfile.drop_parts(tmp / "data", cfile.open(tmp / "data").parts[0]["name"])
     pandas.testing.assert_frame_equal(cfile.open(tmp / "data").to_pandas(), frame)
+
+
+def test_a_limit_for_categories(tmp):
+    kinds = [f"category {number:0100}" for number in range(160_000)]
+    frame = pandas.DataFrame({"c": pandas.Categorical(kinds[:3], kinds, ordered=True), "n": range(3)})
+    with pytest.raises(cfile.LimitError, match="raise max_metadata_size_bytes"):
+        cfile.write(tmp / "t", frame)
+    cfile.write(tmp / "t", frame, max_metadata_size_bytes=1 << 25)
+    cfile.append(tmp / "t", frame)
+    cfile.rename_column(tmp / "t", "n", "m")
+    assert cfile.compact(tmp / "t")["rows"] == 6
+    table = cfile.open(tmp / "t")
+    assert table.verify()["limits"] == []
+    both = pandas.concat([frame, frame], ignore_index=True).rename(columns={"n": "m"})
+    pandas.testing.assert_frame_equal(table.to_pandas(), both)
+    cfile.write_part(tmp / "u", table, max_metadata_size_bytes=1 << 25)
+    with pytest.raises(cfile.LimitError):
+        cfile.write_part(tmp / "u", table)
 
 
 def test_dictionaries_with_a_null(stored):

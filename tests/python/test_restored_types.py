@@ -282,8 +282,12 @@ class Stream:
 
 
 def test_null_structs_of_a_stream_are_refused(tmp):
-    with pytest.raises(cfile.ArgumentError, match="null"):
-        cfile.write(tmp / "t", Stream(pa.chunked_array([[{"x": 1}, None]])))
+    rows = pa.chunked_array([[{"x": 1}, None]])
+    with pytest.raises(cfile.ArgumentError, match="a row is null, but only a column of structs has nulls$"):
+        cfile.write(tmp / "t", Stream(rows))
+    cfile.write(tmp / "t", pa.table({"x": [1]}))
+    with pytest.raises(cfile.ArgumentError, match="a row is null, but only a column of structs has nulls$"):
+        cfile.append(tmp / "t", Stream(rows))  # evolve=True would not help
 
 
 def test_a_new_column_with_the_name_of_a_dropped_one(tmp_path):

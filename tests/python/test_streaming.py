@@ -35,7 +35,7 @@ class Stream:
 
     def reader(self):
         from cfile.locations import Place
-        from cfile.spark_streaming import StreamReader
+        from cfile.spark_reading import StreamReader
         return StreamReader(Place(str(self.path)), pyarrow.schema([("n", pyarrow.int64())]), self.options)
 
     def run(self):

@@ -211,10 +211,14 @@ def test_times_that_python_cannot_express(stored):
 
 
 def test_types_that_no_column_has(tmp):
-    for kind in (pa.month_day_nano_interval(), pa.struct([]), pa.list_(pa.month_day_nano_interval())):
+    for kind in (pa.month_day_nano_interval(), pa.struct([]), pa.list_(pa.month_day_nano_interval()),
+                 pa.map_(pa.struct([("x", pa.int8())]), pa.int8()), pa.map_(pa.list_(pa.int8()), pa.int8())):
         with pytest.raises(cfile.UnsupportedError, match="strange"):
             cfile.write(tmp / "t", pa.table({"strange": pa.array([None], kind)}))
         assert list(tmp.iterdir()) == []
+    for data in (pa.table({"a": [1], "": [2]}), {"a": [1], "": [2]}, polars.DataFrame({"a": [1], "": [2]})):
+        with pytest.raises(cfile.ArgumentError, match="column 2 has no name"):
+            cfile.write(tmp / "t", data)
 
 
 @pytest.mark.parametrize("name", ["string", "dictionary", "run_end_encoded", "list"])

@@ -125,7 +125,7 @@ def test_the_stub_has_the_parameters_of_the_module():
         with_default = positional[len(positional) - len(arguments.defaults):] if arguments.defaults else []
         keywords = [argument.arg for argument in arguments.kwonlyargs]
         expected = [*(f"arg{number}" if len(only) > 1 else "arg" for number in range(len(only))), *(["/"] if only else []), *positional,
-                    *(["*"] if keywords else []), *keywords]
+                    *(["*"] if keywords else []), *keywords, *([f"**{arguments.kwarg.arg}"] if arguments.kwarg else [])]
         assert native == expected, line
         defaults = [*with_default, *(key for key, value in zip(keywords, arguments.kw_defaults) if value is not None)]
         assert optional == defaults, line

@@ -21,8 +21,11 @@ absl::StatusOr<const ArrowArray*> ImportEntries::Make(const std::vector<ImportSt
     const ImportStep& step = steps[i];
     const size_t nulls_before = slots_.null_count;
     CFILE_ASSIGN_OR_RETURN(array, FindValues(*step.field, *array, slots_));
-    if (slots_.null_count > nulls_before && !step.optional)
+    if (slots_.null_count > nulls_before && !step.optional) {
+      if (i == 0)
+        return MalformedArray(*step.field, "a row is null, but only a column of structs has nulls");
       return UnfitRows(MalformedArray(*step.field, "a value is null, but it is required"));
+    }
     if (!flat_ && slots_.null_count > 0) EndNulls(static_cast<uint16_t>(step.definition - 1));
     if (i + 1 == steps.size()) break;
     const ImportField& values = step.field->values();

@@ -59,8 +59,14 @@ absl::Status AppendField(const ImportField& field, std::string name, Repetition 
       nodes.push_back({.name = "list", .repetition = Repetition::kRepeated, .num_children = 1});
       return AppendField(element, "element", repetition_of(element), nodes);
     }
-    nodes.push_back({.name = "key_value", .repetition = Repetition::kRepeated, .num_children = 2});
     const ImportField& value = element.children[1];
+    if (const ImportField& key = element.children[0].values();
+        key.is_list() || key.kind == ArrowKind::kStruct) {
+      return NoColumn(field,
+                      "no column can hold a map whose keys are structs or lists; write a list of "
+                      "structs with a key and a value");
+    }
+    nodes.push_back({.name = "key_value", .repetition = Repetition::kRepeated, .num_children = 2});
     CFILE_RETURN_IF_ERROR(AppendField(element.children[0], "key", Repetition::kRequired, nodes));
     return AppendField(value, "value", repetition_of(value), nodes);
   }

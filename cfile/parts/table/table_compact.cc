@@ -286,12 +286,15 @@ bool ChooseMovedPast(std::span<const BlockStatistics> bounds, const std::string&
   return least.has_value();
 }
 
-// Blocks that may be written may also be read.
+// What may be written may also be read.
 ReaderOptions ReadingFor(std::span<const WriterOptions> options) {
   ReaderOptions reading{.blocks_up_to_file_size = true};
-  for (const WriterOptions& each : options)
+  for (const WriterOptions& each : options) {
     reading.max_block_size_bytes =
         std::max(reading.max_block_size_bytes, each.max_block_size_bytes);
+    reading.max_metadata_size_bytes =
+        std::max(reading.max_metadata_size_bytes, each.max_metadata_size_bytes);
+  }
   return reading;
 }
 

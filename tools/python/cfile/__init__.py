@@ -14,10 +14,9 @@ from .column import Column
 from .condition import ColumnName, Condition, col
 from .errors import (AccessError, ArgumentError, ConflictError, DataError, Error, ExistsError, LimitError, NotFoundError,
                      SystemFailure, UnsupportedError)
-from .fragments import Fragment, fragments
 from .maintenance import (add_column, add_columns, collect_garbage, compact, drop_columns, drop_parts, drop_rows_below,
                           raise_oldest_reader, rename_column, reorder_columns, repair, replace_columns, widen_column)
-from .opening import open
+from .opening import Fragment, fragments, open
 from .parquet import from_parquet, to_parquet
 from .polars import scan_polars
 from .preparing import commit, write_part

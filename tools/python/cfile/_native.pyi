@@ -13,7 +13,9 @@ Values of columns are plain Python values, "stored values" from here on:
 A null is None. Columns with levels (nested records) have no stored values: they are read as Arrow data only.
 """
 from collections.abc import Sequence
-from typing import Any, Protocol, TypedDict
+from typing import Any, TypedDict
+
+from .ranges import RangedFile, TableFiles
 
 __version__: str
 
@@ -27,24 +29,6 @@ class ColumnInfo(TypedDict):
     nullable: bool
     levels: bool  # true: a leaf column of nested records, or a file with levels
     key: int | None  # the position in the table's key
-
-class RangedObject(Protocol):
-    """Bytes with random access that a Python object holds. Calls come from any thread."""
-    name: str  # for errors
-    size: int  # in bytes
-    has_latency: bool  # true: several ranges are passed in one call of read_ranges
-    def read_ranges(self, ranges: list[tuple[int, int]]) -> Sequence[Any]:
-        """Takes (offset, size) pairs, returns one bytes-like object of exactly this size for each."""
-
-class ObjectFiles(Protocol):
-    """The files of a table that Python objects hold, to read only."""
-    name: str
-    def open(self, path: str) -> RangedObject:
-        """Raises FileNotFoundError if there is no such file."""
-    def list(self, folder: str) -> list[tuple[str, int]]:
-        """Returns (path, size in bytes) of all files in `folder`; "" is the whole table."""
-    def read(self, path: str, max_size_bytes: int) -> tuple[bytes, str]:
-        """Returns the bytes of a small file and its version. Raises FileNotFoundError."""
 
 class Stream:
     """Record batches, or arrays. An ArrowArrayStream behind it; can be consumed once."""
@@ -73,7 +57,10 @@ class Opened:
     is_table: bool
     name: str  # the path, or the name of the object
     num_rows: int
+    num_parts: int  # 1 for a file
     columns: list[ColumnInfo]
+    metadata: dict[str, str]  # of a table, or of header and footer of a file
+    oldest_reader: str  # of a table
     arrow_schema: str  # ARROW:schema of the metadata, or ""; no read if there is none
     fields: list[str]  # the top-level fields of the rows: names of columns, or of groups of a table of nested records
     snapshot: bytes | None  # of a table that open_table has opened: what describes it, for a second call
@@ -115,8 +102,7 @@ class Opened:
         """name, first_ordinal, num_rows, size_bytes, commit of each part of a table; [] for a file."""
     def info(self) -> dict[str, Any]:
         """A file: type, encoding, compression, nullable, num_rows, file_size_bytes, version, created_by, has_positional_index,
-        has_value_index, has_levels, metadata (a dict of str: header, then footer). A table: num_rows, num_parts, size_bytes, oldest_reader,
-        key (names), metadata (of the first column's file in the first part; {} without parts)."""
+        has_value_index, has_levels, metadata."""
     def statistics(self, column: str, /) -> dict[str, Any] | None:
         """present_count, null_count, nan_count, min, max (stored values or None), min_exact, max_exact. A table: summed over its parts
         from table.cft. None: there are no statistics."""
@@ -127,48 +113,44 @@ class Opened:
     def verify(self) -> dict[str, Any]:
         """rows, blocks, bytes (checked) and damages, limits: lists of dicts: message, file (path), offset (bytes, or None), code."""
 
-def open_file(path: str | Location, *, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Opened: ...
-def open_table(path: str | Location, *, verify_checksums: bool = True, cache_size_bytes: int | None = None,
-               snapshot: bytes | None = None) -> Opened:
-    """snapshot: a result of read_snapshot: opens the table as it was then. ConflictError, later: collect_garbage has removed its files."""
+# Options: verify_checksums, cache_size_bytes; and snapshot: a result of read_snapshot. Then the table is opened as it was at that time.
+# ConflictError, later: collect_garbage has removed its files.
+def open_file(source: str | Location | RangedFile, **options: Any) -> Opened: ...
+def open_table(source: str | Location | TableFiles, **options: Any) -> Opened: ...
 def read_snapshot(path: str | Location, /) -> bytes: ...
-def open_object(file: RangedObject, *, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Opened: ...
-def open_objects(files: ObjectFiles, *, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Opened: ...
 
 class WriterSettings(TypedDict, total=False):
     """Options of one column's file; missing keys have the library's defaults."""
     encoding: str  # "auto", "plain", ...
     compression: str  # "auto", "none", "zstd", ...
-    compression_level: int
     goal: str  # "balanced", "size", "speed"
     nullable: bool  # a single file only
     value_index: bool
     block_size_bytes: int
     bloom_filter_bits_per_value: int
+    max_metadata_size_bytes: int
     oldest_reader: str  # "kudu", "0.1", "0.2"
     metadata: dict[str, str]
 
-class TableWriter:
-    """Writes a part of a table. Not thread-safe. Without finish() nothing becomes visible."""
+class Writer:
+    """Writes a part of a table, or a file. Not thread-safe. Without finish() nothing becomes visible."""
     @staticmethod
-    def create(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = ()) -> TableWriter:
+    def create(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = ()) -> Writer:
         """`schema`: an object with __arrow_c_schema__ (a struct type). settings: {"": settings of all columns not named, column:
         settings}. A column with value_index is not nullable. FileExistsError: the path is not empty. UnsupportedError: a field
         has no column type."""
     @staticmethod
-    def create_like(path: str | Location, table: str | Location, settings: dict[str, WriterSettings]) -> TableWriter:
+    def create_like(path: str | Location, table: str | Location, settings: dict[str, WriterSettings]) -> Writer:
         """Creates a table with the schema of the table at the path `table`."""
     @staticmethod
-    def create_rows(path: str | Location, schema: object) -> TableWriter:
-        """Creates a table for rows of this type. Fields of the type null become strings."""
+    def append(path: str | Location, settings: dict[str, WriterSettings], replaced: Sequence[str] = ()) -> Writer: ...
     @staticmethod
-    def leaves(schema: object, /) -> list[str]:
-        """The names of the columns of a table with this type."""
-    @staticmethod
-    def append(path: str | Location, settings: dict[str, WriterSettings], replaced: Sequence[str] = ()) -> TableWriter: ...
-    @staticmethod
-    def prepare(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = ()) -> TableWriter:
+    def prepare(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = ()) -> Writer:
         """Arguments as for create. Begins a part for finish_prepared. ArgumentError: the table exists and has another schema."""
+    @staticmethod
+    def create_file(path: str | Location, schema: object, settings: WriterSettings, overwrite: bool) -> Writer:
+        """`schema`: the type of the column, or a struct with one field. overwrite: whether the file replaces another one. If not, finish
+        raises ExistsError if something is at `path` then."""
     def write(self, data: object, /) -> None:
         """Appends an object with __arrow_c_stream__. Checks for KeyboardInterrupt between batches."""
     def merge(self, table: str | Location, /) -> None:
@@ -178,16 +160,6 @@ class TableWriter:
         """Completes the part without publishing it. Returns a description for commit_parts. The writer comes from prepare or append."""
     def close(self) -> None:
         """Discards what finish() has not published."""
-
-class FileWriter:
-    """Writes one file. Not thread-safe."""
-    @staticmethod
-    def create(path: str | Location, schema: object, settings: WriterSettings, overwrite: bool) -> FileWriter:
-        """`schema`: an object with __arrow_c_schema__: the type of the column, or a struct with one field. overwrite: whether the file
-        replaces another one. If not, finish raises ExistsError if something is at `path` then."""
-    def write(self, data: object, /) -> None: ...
-    def finish(self) -> None: ...
-    def close(self) -> None: ...
 
 # Maintenance of the table at `path` (cfile/table_maintenance.h, cfile/table_columns.h, cfile/table_repair.h).
 def append_table(path: str | Location, rows: str | Location, settings: dict[str, WriterSettings]) -> list[str]:
@@ -222,22 +194,22 @@ def change_arrow_schema(arrow_schema: str, renamed: dict[str, str], other: str =
 def reorder_columns(path: str | Location, names: Sequence[str], /) -> None: ...
 def widen_column(path: str | Location, name: str, type: str, /) -> None: ...
 
-def repair(path: str | Location, *, salvage: bool = False, null_lost: bool = False, drop_damaged: bool = False, force: bool = False,
-           dry_run: bool = False) -> list[dict[str, Any]]:
-    """Each part: name, state, num_rows, lost_rows, lost_values, reason."""
+def repair(path: str | Location, options: dict[str, bool]) -> list[dict[str, Any]]:
+    """Each part: name, state, num_rows, lost_rows, lost_values, reason. options: fields of RepairOptions."""
 
 # Parquet (cfile/parquet.h). Both return rows, row_groups, copied_pages, recompressed_pages, recoded_pages, bytes_in, bytes_out.
-def import_parquet(source: str | Location | RangedObject, target: str | Location, settings: dict[str, WriterSettings], *,
-                   columns: Sequence[str], sorted_by: Sequence[str], types: dict[str, str], append: bool, part_per_row_group: bool,
-                   copy_pages: bool, max_page_size_bytes: int) -> dict[str, int]:
-    """source: a path, also of a directory, or an object. target: the path of a table. columns: [] for all."""
-def export_parquet(source: Opened, target: Any, *, columns: Sequence[str], max_row_group_rows: int, compression: str | None,
-                   page_version: int, page_index: bool, page_checksums: bool, check_values: bool,
-                   metadata: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """target: a location, or an object with write(bytes)."""
+def import_parquet(source: str | Location | RangedFile, target: str | Location, settings: dict[str, WriterSettings],
+                   options: dict[str, Any]) -> dict[str, int]:
+    """source: a path, also of a directory, or an object. target: the path of a table. options: columns ([] for all), sorted_by, types,
+    append, part_per_row_group, copy_pages, max_page_size_bytes."""
+def export_parquet(source: Opened, target: Any, options: dict[str, Any]) -> dict[str, int]:
+    """target: a location, or an object with write(bytes). options: columns, max_row_group_rows, compression, page_version, page_index,
+    page_checksums, check_values, metadata (pairs)."""
 
 def fields_of(schema: object, /) -> list[str] | None:
     """The names of the fields of a struct type; None if `schema` (an object with __arrow_c_schema__) is another type."""
+def leaves_of(schema: object, /) -> list[str]:
+    """The names of the columns of a table with this type."""
 def codecs() -> list[str]:
     """Names of the codecs that are built in."""
 def encodings() -> list[str]:

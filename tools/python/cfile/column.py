@@ -1,22 +1,16 @@
 """A column of a table, or a file."""
 from __future__ import annotations
 
-from . import preview
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from . import _native, preview
+from .condition import ColumnName, Condition
 from .optional import Lazy
 from .rows import OpenRows
 from .selection import KeyPosition, Selection, single_ordinal
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from . import _native, values
-    from .condition import ColumnName, Condition
-else:
-    values = Lazy("cfile.values")
-
-
+values = Lazy("cfile.values")
 # Not "float": a key is rounded to 32 bits.
 _PLAIN: dict[str, type[Any]] = {"bool": bool, "double": float, "string": str, "varchar": str, "binary": bytes}
 _PLAIN |= {f"{sign}int{bits}": int for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -71,9 +65,6 @@ class Column(OpenRows):
 
     def __len__(self) -> int:
         return self._opened.num_rows
-
-    def _metadata(self) -> Mapping[str, str]:
-        return {} if self._opened.is_table else self._all()._metadata()
 
     def _all(self) -> Selection:
         return Selection(self._opened, [self.name], column_only=True)

@@ -1,16 +1,12 @@
 """Conditions on rows: col("delay") > 60."""
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from .optional import Lazy
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    from . import values
-else:
-    values = Lazy("cfile.values")
+values = Lazy("cfile.values")
 
 
 class Condition:
@@ -99,20 +95,15 @@ class Condition:
 
 
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-_TEXT_TESTS = ("like", "ilike", "contains", "matches")
-_NAMES = {"between": "between", "prefix": "startswith", "is_null": "is_null", "is_not_null": "is_not_null",
-          **{name: name for name in _TEXT_TESTS}}
+_NAMES = {"prefix": "startswith", **{name: name for name in
+          ("between", "is_null", "is_not_null", "like", "ilike", "contains", "matches")}}
 
 
 def _native_test(column: str, kind: str, constants: list[Any], type_text: str) -> tuple[Any, ...]:
     def test(kind: str, *stored: Any) -> tuple[Any, ...]:
         return "test", column, kind, list(stored)
 
-    if kind in ("is_null", "is_not_null"):
-        return test(kind)
-    if kind == "prefix":
-        return test(kind, constants[0])
-    if kind in _TEXT_TESTS:
+    if kind in _NAMES and kind != "between":
         return test(kind, *constants)
     if kind == "between":
         low, high = constants

@@ -2,23 +2,18 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from itertools import chain
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.fs
 
 from . import pushing
+from .condition import Condition
 from .errors import UnsupportedError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from .condition import Condition
-    from .table import Table
-
+from .table import Table
 
 
 def _pairs(schema: Any) -> list[tuple[str, str]]:

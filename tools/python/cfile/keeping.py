@@ -10,34 +10,27 @@ A table that was made from a Parquet file has the same metadata. A column gets o
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from typing import Any
 
 from . import _native
 from .errors import ConflictError, UnsupportedError
+from .locations import Location
 from .optional import Lazy, need
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import base64
-    import json
-    from collections.abc import Callable, Collection, Mapping
-    from typing import Any
-
-    from .locations import Location
-else:
-    base64, json = Lazy("base64"), Lazy("json")
-
+base64, json = Lazy("base64"), Lazy("json")
+arrow = Lazy("pyarrow", "writing and reading columns of pyarrow and pandas")
 CATEGORIES = "ARROW:categories"
 LABELS, SERIES = "pandas_index", "series"
-_LONG_TEXT = 1 << 16
+_LONG_TEXT = 1 << 12
 _MOST_LABEL_BYTES = 1 << 20  # all metadata of a file may have 16 MiB
 _MOST_ELEMENTS = 1 << 17  # of a list that is stored as bytes
 POLARS = "ARROW:polars"
-PURPOSE = "writing and reading columns of pyarrow and pandas"
 
 
 def _text_of(buffer: Any) -> str:
-    return base64.b64encode(buffer).decode()
+    return str(base64.b64encode(buffer), "ascii")
 
 
 def storable(table: Any, fields: Collection[str] | None) -> tuple[Any, dict[str, str]]:
@@ -45,7 +38,6 @@ def storable(table: Any, fields: Collection[str] | None) -> tuple[Any, dict[str,
 
     fields: the names of the columns of the table to which the rows go; None if it is new.
     """
-    arrow = need("pyarrow", PURPOSE)
     if b"pandas" in (table.schema.metadata or {}):
         table = _labelled(table, fields)
     schema = described = table.schema
@@ -79,12 +71,11 @@ def as_column(data: Any, fields: Collection[str] | None) -> Any:
         return data
     if not (data.null_count() if is_series else data.null_count) and list(fields or ()) != ["value"]:  # rows for such a table
         return data
-    return data.to_frame("value") if is_series else need("pyarrow", PURPOSE).Table.from_arrays([data], ["value"])
+    return data.to_frame("value") if is_series else arrow.Table.from_arrays([data], ["value"])
 
 
 def _labelled(table: Any, fields: Collection[str] | None) -> Any:
     """Makes a column of the labels of a RangeIndex. In a new table, labels that only count the rows from 0 need none."""
-    arrow = need("pyarrow", PURPOSE)
     described = json.loads(table.schema.metadata[b"pandas"])
     indexes: list[Any] = []
     for level, index in enumerate(described["index_columns"]):
@@ -95,7 +86,7 @@ def _labelled(table: Any, fields: Collection[str] | None) -> Any:
         field = f"__index_level_{level}__" if name is None or name in table.column_names else name
         counts = name is None and index["start"] == 0 and index["step"] == 1
         if len(labels) == table.num_rows and (not counts if fields is None else field in fields):
-            numbers = need("numpy", PURPOSE).arange(labels.start, labels.stop, labels.step, "int64")
+            numbers = need("numpy", "labels of pandas").arange(labels.start, labels.stop, labels.step, "int64")
             table = table.append_column(field, arrow.array(numbers))
             described["columns"].append({"name": name, "field_name": field, "pandas_type": "int64", "numpy_type": "int64",
                                          "metadata": None})
@@ -118,7 +109,6 @@ def byte_lists(data: Any) -> list[str]:
         return [name for name, column in columns.items() if len(column) and hasattr(column.dtype, "shape")
                 and column.dtype.inner.is_numeric() and column.dtype.size <= _MOST_ELEMENTS
                 and column.drop_nulls().explode().null_count() == 0]
-    arrow = need("pyarrow", PURPOSE)
     names = []
     for position, (name, kind) in enumerate([("", data.type)] if fields is None else zip(fields.names, fields.types)):
         kind = kind.storage_type if isinstance(kind, arrow.BaseExtensionType) else kind
@@ -142,7 +132,6 @@ def has_byte_lists(rows: Any) -> bool:
     columns = fixed_columns(rows._opened) if rows._opened.arrow_schema else []
     if not columns:
         return False
-    arrow = need("pyarrow", PURPOSE)
     kinds = [arrow.field(rows).type] if "" in columns else [field.type for field in arrow.schema(rows) if field.name in columns]
     return any(arrow.types.is_fixed_size_list(getattr(kind, "storage_type", kind)) for kind in kinds)
 
@@ -150,7 +139,7 @@ def has_byte_lists(rows: Any) -> bool:
 def described_by(opened: _native.Opened) -> tuple[str, list[str]] | None:
     """ARROW:schema and columns of a table that gets rows; None if an earlier version wrote it, whose rows have the stored types."""
     text = opened.arrow_schema
-    return None if not text and opened.info()["metadata"].get("ARROW:schema") else (text, opened.fields)
+    return None if not text and opened.metadata.get("ARROW:schema") else (text, opened.fields)
 
 
 def renamed(metadata: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
@@ -205,16 +194,16 @@ def of_further_part(metadata: Mapping[str, str], oldest_reader: str) -> Mapping[
 
 def before_dropping(target: Location) -> None:
     """Copies the metadata into the table's own file, if other parts do not have them. (The first part may be dropped.)"""
-    info = _native.open_table(target).info()
-    metadata = kept(info["metadata"])
-    if metadata != of_further_part(metadata, info["oldest_reader"]):
+    opened = _native.open_table(target)
+    metadata = kept(opened.metadata)
+    if metadata != of_further_part(metadata, opened.oldest_reader):
         _native.replace_metadata(target, {}, {})
 
 
 def change(target: Location, changed: Callable[[Mapping[str, str]], dict[str, str]]) -> None:
     """Gives a table the metadata changed(its metadata)."""
     while True:
-        before = {key: text for key, text in _native.open_table(target).info()["metadata"].items() if isinstance(text, str)}
+        before = {key: text for key, text in _native.open_table(target).metadata.items() if isinstance(text, str)}
         after = changed(before)
         keys = {key for key in {**before, **after} if before.get(key) != after.get(key)}
         try:
@@ -237,11 +226,10 @@ def without_ranges(metadata: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _stream_of(array: Any) -> Any:
-    return _stream_of_table(need("pyarrow", PURPOSE).table([array], ["categories"]))
+    return _stream_of_table(arrow.table([array], ["categories"]))
 
 
 def _stream_of_table(table: Any) -> Any:
-    arrow = need("pyarrow", PURPOSE)
     sink = arrow.BufferOutputStream()
     with arrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write(table)
@@ -250,7 +238,7 @@ def _stream_of_table(table: Any) -> Any:
 
 def of_series(series: Any) -> tuple[Any, dict[str, str]]:
     """The values of a Series of pandas, and what to keep of it."""
-    table, metadata = storable(need("pyarrow", PURPOSE).Table.from_pandas(series.to_frame("value")), None)
+    table, metadata = storable(arrow.Table.from_pandas(series.to_frame("value")), None)
     values, labels = table.column("value"), table.drop_columns("value")
     if as_column(values, None) is not values:
         return table, metadata

@@ -2,17 +2,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from . import _native
 from .errors import AccessError, ArgumentError, DataError, NotFoundError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    Location = str | _native.Location  # what the native module takes
-
+Location = str | _native.Location  # what the native module takes
 _SCHEMES = ("s3://", "https://", "http://")
 
 

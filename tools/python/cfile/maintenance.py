@@ -5,25 +5,19 @@ are those of cfile.open.
 """
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from . import _native, keeping
 from .errors import ArgumentError
 from .locations import located
 from .optional import Lazy
-from .selection import types_of
+from .selection import key_of, types_of
 from .writing import Data, settings_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    Path = str | os.PathLike[str]
-
-    from . import values
-else:
-    values = Lazy("cfile.values")
-
+Path = str | os.PathLike[str]
+values = Lazy("cfile.values")
 _WEEK_SECONDS = 7 * 24 * 3600.0
 
 
@@ -66,7 +60,7 @@ def drop_rows_below(path: Path, key: Any, column: str | None = None, *,
     keeping.before_dropping(target)
     opened = _native.open_table(target)
     types = types_of(opened)
-    names = opened.info()["key"]
+    names = key_of(opened)
     if column is None and names:
         key = list(key) if isinstance(key, (tuple, list)) else [key]
         _native.drop_rows_below(target, None, [part if part is None else values.exact_of(part, types[name])
@@ -189,5 +183,5 @@ def repair(path: Path, *, salvage: bool = False, null_lost: bool = False, drop_d
     and their rows stay. drop_damaged: leaves damaged parts out of the table; with salvage, only parts of which nothing can be read.
     Their files stay until collect_garbage, and force brings them back. force: rebuilds a sound table, too. dry_run: changes nothing.
     """
-    return _native.repair(located(path, storage_options), salvage=salvage, null_lost=null_lost, drop_damaged=drop_damaged, force=force,
-                          dry_run=dry_run)
+    return _native.repair(located(path, storage_options), {"salvage": salvage, "null_lost": null_lost, "drop_damaged": drop_damaged,
+                                                           "force": force, "dry_run": dry_run})

@@ -1,9 +1,7 @@
 """Imports modules when they are needed, so that `import cfile` is quick."""
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 
 def need(name: str, purpose: str) -> Any:
@@ -19,11 +17,10 @@ def need(name: str, purpose: str) -> Any:
 class Lazy:
     """A module that is imported when one of its attributes is first used."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, purpose: str = "") -> None:
+        self._name, self._purpose = name, purpose
 
     def __getattr__(self, attribute: str) -> Any:
-        import importlib
-        value = getattr(importlib.import_module(self._name), attribute)
+        value = getattr(need(self._name, self._purpose), attribute)
         setattr(self, attribute, value)  # the next use finds it without this function
         return value

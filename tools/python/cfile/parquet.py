@@ -2,23 +2,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from . import _native, keeping
 from .column import Column
-from .errors import ArgumentError
-from .locations import is_url, local_path, located
+from .errors import ArgumentError, LimitError
+from .locations import Location, is_url, local_path, located
 from .opening import opened
 from .replacing import check_outside_tables, publish
 from .selection import Selection
 from .table import Table
 from .writing import Data, names_of, settings_of, write, write_data
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from .locations import Location
 
 
 def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str | Sequence[str] | None = None,
@@ -76,9 +71,9 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
         file = ranges.file_of(source, filesystem)
 
     def made(at: Location, settings: Any, names: Sequence[str], append: bool = False) -> dict[str, int]:
-        return _native.import_parquet(file, at, settings, columns=list(columns or ()), sorted_by=names, types=dict(types or {}),
-                                      append=append, part_per_row_group=part_per_row_group, copy_pages=goal is None,
-                                      max_page_size_bytes=max_page_size_bytes)
+        return _native.import_parquet(file, at, settings, {
+            "columns": list(columns or ()), "sorted_by": names, "types": dict(types or {}), "append": append,
+            "part_per_row_group": part_per_row_group, "copy_pages": goal is None, "max_page_size_bytes": max_page_size_bytes})
 
     if append:
         if names or overwrite or types:
@@ -98,8 +93,13 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
         with tempfile.TemporaryDirectory(prefix=f".{name}-unsorted-", dir=folder, ignore_cleanup_errors=True) as temporary:
             unsorted = os.path.join(temporary, "rows")
             report = made(unsorted, {"": {}}, ())
-            write(at if isinstance(at, str) else target, Table(_native.open_table(unsorted)), sorted_by=names,
-                  memory_limit_bytes=memory_limit_bytes, storage_options=None if isinstance(at, str) else storage_options, **options)
+            try:
+                write(at if isinstance(at, str) else target, Table(_native.open_table(unsorted)), sorted_by=names,
+                      memory_limit_bytes=memory_limit_bytes, storage_options=None if isinstance(at, str) else storage_options, **options)
+            except LimitError as error:
+                if "int96" not in (types or {}).values():
+                    raise
+                raise LimitError(f"{error}. Times of any year can be sorted as microseconds: types={{column: 'timestamp(us)'}}") from None
         recoded = report["copied_pages"] + report["recompressed_pages"] + report["recoded_pages"]
         return report | {"copied_pages": 0, "recompressed_pages": 0, "recoded_pages": recoded, "bytes_out": _size_of(at)}
     return publish(path, overwrite, write_at)
@@ -156,6 +156,8 @@ def to_parquet(source: Any, target: Any, *, columns: Sequence[str] | None = None
             raise TypeError(f"target: expected a path of a local file, or an object with write, for example of fsspec.open, got {target!r}")
         if isinstance(path, str):
             check_outside_tables(path)
+    options = {"max_row_group_rows": row_group_rows, "compression": compression, "page_version": page_version, "page_index": page_index,
+               "page_checksums": page_checksums, "check_values": check_values, "metadata": list((metadata or {}).items())}
     rows = Selection(native, columns, column_only=not native.is_table)
     if keeping.has_byte_lists(rows):
         import tempfile
@@ -163,8 +165,5 @@ def to_parquet(source: Any, target: Any, *, columns: Sequence[str] | None = None
             lists = os.path.join(folder, "lists")
             with Data(rows, byte_lists=False) as data:
                 write_data(lists, data, {})
-            return to_parquet(lists, target, row_group_rows=row_group_rows, compression=compression, page_version=page_version,
-                              page_index=page_index, page_checksums=page_checksums, check_values=check_values, metadata=metadata)
-    return _native.export_parquet(native, path, columns=list(columns or ()), max_row_group_rows=row_group_rows, compression=compression,
-                                  page_version=page_version, page_index=page_index, page_checksums=page_checksums,
-                                  check_values=check_values, metadata=list((metadata or {}).items()))
+            return _native.export_parquet(opened(lists), path, options)
+    return _native.export_parquet(native, path, {**options, "columns": list(columns or ())})

@@ -1,18 +1,13 @@
 """Scans files and tables with Polars."""
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .condition import Condition
 from .optional import Lazy, need
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from . import pushing
-    from .condition import Condition
-else:
-    pushing = Lazy("cfile.pushing")
-
+pushing = Lazy("cfile.pushing")
 _UNITS = ("s", "ms", "us", "ns")
 _RANGE_ROWS = 1 << 20  # of one DataFrame that Polars gets
 
@@ -49,10 +44,10 @@ class _Converter:
             raise LookupError  # Polars converts both to floats
         return constants
 
-    def _test(self, kind: str, column: Any, *constants: Any) -> pushing.Converted:
+    def _test(self, kind: str, column: Any, *constants: Any) -> Any:
         return pushing.test(self._types, kind, column, *constants, nan_is_greatest=True)
 
-    def convert(self, node: Any) -> pushing.Converted:
+    def convert(self, node: Any) -> Any:
         """Returns what can be converted."""
         import polars
         try:
@@ -67,7 +62,7 @@ class _Converter:
             pass  # unknown JSON, or a constant that JSON cannot express: NaN
         return pushing.NOTHING
 
-    def _binary(self, operator: str, left: Any, right: Any) -> pushing.Converted:
+    def _binary(self, operator: str, left: Any, right: Any) -> Any:
         if operator in ("And", "Or", "LogicalAnd", "LogicalOr"):
             return pushing.both("and" if operator.endswith("And") else "or", self.convert(left), self.convert(right))
         comparison = pushing.KINDS[operator]
@@ -77,7 +72,7 @@ class _Converter:
             return pushing.NOTHING
         return self._test(comparison, left["Column"], *self._constants(right, left["Column"]))
 
-    def _function(self, function: Any, inputs: Any) -> pushing.Converted:
+    def _function(self, function: Any, inputs: Any) -> Any:
         name = function.get("Boolean", function.get("StringExpr")) if isinstance(function, dict) else None
         options: dict[str, Any] = {}
         if isinstance(name, dict):
@@ -109,9 +104,10 @@ def pushed(predicate: Any, types: Mapping[str, str]) -> tuple[Condition | None, 
         warnings.simplefilter("ignore")  # Polars says that its JSON may change. What is not understood is not pushed down.
         text = predicate.meta.serialize(format="json")
     try:
-        return _Converter(types).convert(json.loads(text))
+        condition, is_exact = _Converter(types).convert(json.loads(text))
+        return condition, is_exact
     except RecursionError:
-        return pushing.NOTHING
+        return None, False
 
 
 def scan_polars(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None) -> Any:

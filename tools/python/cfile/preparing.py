@@ -2,33 +2,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from typing import Any
 
 from . import _native, keeping
 from .errors import ArgumentError, NotFoundError
-from .locations import located
+from .locations import Location, located
 from .optional import Lazy, need
 from .writing import Data, names_of, settings_of, with_metadata
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
-    from . import sorting
-    from .locations import Location
-
-    # The writer of a part, what creates a similar table, and the column with a value index.
-    Begun = tuple[_native.TableWriter, sorting.Create, str | None]
-else:
-    sorting = Lazy("cfile.sorting")
+sorting = Lazy("cfile.sorting")
+# The writer of a part, what creates a similar table, and the column with a value index.
+Begun = tuple[_native.Writer, Callable[[Location, dict[str, Any]], _native.Writer], str | None]
 
 
 def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[str] | None = None,
                encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
                goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
                bloom_filter: int | dict[str, int] | None = None, oldest_reader: str | None = None,
-               memory_limit_bytes: int = 1 << 30, storage_options: Mapping[str, Any] | None = None) -> bytes:
+               memory_limit_bytes: int = 1 << 30, max_metadata_size_bytes: int | None = None,
+               storage_options: Mapping[str, Any] | None = None) -> bytes:
     """Writes rows as a part of a table, but does not make them visible. Returns a description of the part, for `cfile.commit`.
 
     Any number of processes on any machines may write parts of one table at the same time. The table need not exist. If it exists, columns
@@ -48,14 +42,15 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
     """
     target = located(path, storage_options)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
-                            "bloom_filter": bloom_filter, "oldest_reader": oldest_reader})
+                            "bloom_filter": bloom_filter, "oldest_reader": oldest_reader,
+                            "max_metadata_size_bytes": max_metadata_size_bytes})
     names = names_of(sorted_by)
     try:
         opened: _native.Opened | None = _native.open_table(target)
     except NotFoundError:
         opened = None
     # Slices of one DataFrame have different ranges of labels, but parts of a new table need the same columns.
-    metadata = keeping.kept(opened.info()["metadata"]) if opened else {}
+    metadata = keeping.kept(opened.metadata) if opened else {}
     with Data(data, opened.fields if opened else (), opened) as source:
         if source.fields is None:
             raise ArgumentError("one array has no name: pass a table with this column")
@@ -77,12 +72,12 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
 
 def _first(target: Location, source: Data, settings: dict[str, Any], names: list[str]) -> Begun:
     """The writer of a part of a table that does not exist yet."""
-    with_metadata(settings, next(iter(_native.TableWriter.leaves(source.type)), ""), source.metadata)
+    with_metadata(settings, next(iter(_native.leaves_of(source.type)), ""), source.metadata)
     schema, keys, indexed = _ordered(source.type, settings, names)
 
-    def create(path: Location, settings: dict[str, Any]) -> _native.TableWriter:
-        return _native.TableWriter.create(path, schema, settings, keys)
-    return _native.TableWriter.prepare(target, schema, settings, keys), create, indexed
+    def create(path: Location, settings: dict[str, Any]) -> _native.Writer:
+        return _native.Writer.create(path, schema, settings, keys)
+    return _native.Writer.prepare(target, schema, settings, keys), create, indexed
 
 
 def _ordered(schema: Any, settings: dict[str, Any], names: list[str]) -> tuple[Any, list[str], str | None]:
@@ -100,9 +95,9 @@ def _further(target: Location, opened: _native.Opened, settings: dict[str, Any])
     keeping.keep_index(opened, settings)
     indexed = next((name for name, chosen in settings.items() if chosen.get("value_index")), None)
 
-    def create(path: Location, settings: dict[str, Any]) -> _native.TableWriter:
-        return _native.TableWriter.create_like(path, target, settings)
-    return _native.TableWriter.append(target, settings), create, indexed
+    def create(path: Location, settings: dict[str, Any]) -> _native.Writer:
+        return _native.Writer.create_like(path, target, settings)
+    return _native.Writer.append(target, settings), create, indexed
 
 
 def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = "", replacing: Sequence[str] = (), schema: Any = None,

@@ -2,21 +2,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from .optional import Lazy
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from .column import Column
     from .table import Table
-
-    from . import values
-else:
-    values = Lazy("cfile.values")
-
+values = Lazy("cfile.values")
 _BOUNDS: tuple[str, ...] = ("min", "max")
 _MOST_ROWS = 5
 _MOST_COLUMNS = 12

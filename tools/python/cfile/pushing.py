@@ -7,20 +7,14 @@ part of it could be converted.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
-from . import values
+from . import _native, values
 from .condition import Condition
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from . import _native
-
-    Converted = tuple["Condition | None", bool]
-
+Converted = tuple["Condition | None", bool]
 NOTHING: Converted = (None, False)
 _MAX_DEPTH = 100  # of conditions. The library refuses those that are nested more than 200 deep.
 _EXACT_DIGITS = 28  # Spark rounds longer constants before it passes them

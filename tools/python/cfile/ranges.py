@@ -4,15 +4,12 @@ from __future__ import annotations
 import bisect
 import os
 import threading
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .errors import ArgumentError, ExistsError
 from .optional import need
 from .replacing import FILE_MAGICS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
 
 MOST_SIZE = 1 << 64
 MOST_GAP_BYTES = 64 * 1024  # two ranges with a smaller gap between them are read in one request
@@ -32,9 +29,10 @@ def merged(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class RangedFile:
-    """A RangedObject (_native.pyi) that merges ranges. `read`: reads (offset, size) pairs.
+    """Bytes with random access, for the native module, which calls from any thread. `read`: reads (offset, size) pairs, which are merged.
 
-    Each object counts as another file: neither its name nor what fsspec says about it proves that it still has the same bytes.
+    has_latency: several ranges are passed in one call. Each object counts as another file: neither its name nor what fsspec says about it
+    proves that it still has the same bytes.
     """
 
     def __init__(self, name: str, size: int, read: Callable[[list[tuple[int, int]]], Sequence[Any]], has_latency: bool = True) -> None:
@@ -44,7 +42,7 @@ class RangedFile:
         self._read = read
 
     def read_ranges(self, ranges: list[tuple[int, int]]) -> Sequence[Any]:
-        """Reads ranges with as few requests as possible."""
+        """Returns one bytes-like object of exactly its size for each range, with as few requests as possible."""
         requests = merged(ranges)
         pieces = self._read(requests)
         if len(pieces) != len(requests):
@@ -58,7 +56,7 @@ class RangedFile:
 
 
 class TableFiles:
-    """The files of a table in an fsspec file system: ObjectFiles of _native.pyi."""
+    """The files of a table in an fsspec file system, for the native module. Without a file, fsspec raises FileNotFoundError."""
 
     def __init__(self, filesystem: Any, path: str, name: str) -> None:
         self.name = name
@@ -70,14 +68,14 @@ class TableFiles:
         return _of_filesystem(self._filesystem, f"{self._path}/{path}", f"{self.name}/{path}")
 
     def list(self, folder: str) -> list[tuple[str, int]]:
-        """Lists files."""
+        """(path, size in bytes) of all files in a folder; "" is the whole table."""
         top = f"{self._path}/{folder}" if folder else self._path
         found = self._filesystem.find(top, detail=True)
         begin = len(self._filesystem._strip_protocol(self._path)) + 1
         return [(path[begin:], int(info["size"])) for path, info in found.items()]
 
     def read(self, path: str, max_size_bytes: int) -> tuple[bytes, str]:
-        """Reads a small file."""
+        """The bytes of a small file, and its version."""
         data = bytes(self._filesystem.cat_file(f"{self._path}/{path}", start=0, end=max_size_bytes + 1))
         import hashlib
         return data, hashlib.sha256(data).hexdigest()

@@ -2,20 +2,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import TypeVar
 
 from . import _native
 from .errors import AccessError, ArgumentError, DataError, ExistsError, NotFoundError, UnsupportedError
-from .locations import opened_at
+from .locations import Location, opened_at
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
-    from .locations import Location
-
-    T = TypeVar("T")
-
+T = TypeVar("T")
 FILE_MAGICS = (b"kuducfl2", b"kuducfil")
 _TABLE_MAGICS = (b"cfiletb1", b"cfiletb2")
 

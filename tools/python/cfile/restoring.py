@@ -1,19 +1,15 @@
 """Brings back what keeping.py has kept of columns."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
-from .keeping import CATEGORIES, LABELS, POLARS, PURPOSE, SERIES
+from .keeping import CATEGORIES, LABELS, POLARS, SERIES, arrow
 from .optional import Lazy, need
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import base64
-    import json
-    from collections.abc import Mapping
-    from typing import Any
-else:
-    base64, json = Lazy("base64"), Lazy("json")
+base64, json = Lazy("base64"), Lazy("json")
+compute, pandas = Lazy("pyarrow.compute", "to_pandas"), Lazy("pandas", "to_pandas")
 
 
 def _name_in(metadata: Mapping[str, str], unnamed: Any) -> Any:
@@ -25,7 +21,6 @@ def _name_in(metadata: Mapping[str, str], unnamed: Any) -> Any:
 
 def _stored_type(data_type: Any) -> Any:
     """Returns the type as which a file can store the values of a pyarrow.DataType."""
-    arrow = need("pyarrow", PURPOSE)
     if isinstance(data_type, arrow.BaseExtensionType) and data_type.extension_name != "arrow.uuid":
         return _stored_type(data_type.storage_type)
     if arrow.types.is_duration(data_type):
@@ -37,7 +32,6 @@ def _stored_type(data_type: Any) -> Any:
 
 def stored(column: Any, data_type: Any) -> Any:
     """Casts an array or a chunked array. Extension types become their storage."""
-    arrow = need("pyarrow", PURPOSE)
     if column.type == data_type:
         return column
     if isinstance(column.type, arrow.BaseExtensionType):
@@ -50,7 +44,7 @@ def stored(column: Any, data_type: Any) -> Any:
 
 def _kind(data_type: Any) -> str:
     """What the types of a column in a file and of the data that was written have in common."""
-    types = need("pyarrow", PURPOSE).types
+    types = arrow.types
     if types.is_dictionary(data_type) or types.is_run_end_encoded(data_type):
         return _kind(data_type.value_type)
     data_type = _stored_type(data_type)
@@ -64,11 +58,10 @@ def _read_values(text: str) -> Any:
 
 
 def _read_table(text: str) -> Any:
-    return need("pyarrow", PURPOSE).ipc.open_stream(base64.b64decode(text)).read_all()
+    return arrow.ipc.open_stream(base64.b64decode(text)).read_all()
 
 
 def _restored(column: Any, data_type: Any, categories: Any) -> Any:
-    arrow = need("pyarrow", PURPOSE)
     if column.type == data_type:
         return column
     if isinstance(data_type, arrow.BaseExtensionType):
@@ -79,23 +72,21 @@ def _restored(column: Any, data_type: Any, categories: Any) -> Any:
     if not arrow.types.is_dictionary(data_type):
         return column.cast(data_type)
     values = column.cast(data_type.value_type)
-    index_in = need("pyarrow.compute", PURPOSE).index_in
     known = None
     if isinstance(categories, list):
         known = arrow.array(categories, data_type.value_type)
     elif categories is not None:
         known = _read_values(categories)
-    if known is None or index_in(values, known).null_count > values.null_count:
+    if known is None or compute.index_in(values, known).null_count > values.null_count:
         # The categories are not known, or rows that were appended later have others. The categories of the rows have no known order.
         return values.dictionary_encode().cast(arrow.dictionary(data_type.index_type, data_type.value_type))
-    chunks = [arrow.DictionaryArray.from_arrays(index_in(chunk, known).cast(data_type.index_type), known, ordered=data_type.ordered)
+    chunks = [arrow.DictionaryArray.from_arrays(compute.index_in(chunk, known).cast(data_type.index_type), known, ordered=data_type.ordered)
               for chunk in values.chunks or [known[:0]]]
     return arrow.chunked_array(chunks, data_type)
 
 
 def _restored_table(table: Any, metadata: Mapping[str, str]) -> Any:
     """Restores the types of columns, and the text for pandas about the columns that still have these types."""
-    arrow = need("pyarrow", PURPOSE)
     schema = arrow.ipc.read_schema(arrow.py_buffer(base64.b64decode(metadata["ARROW:schema"])))
     categories = json.loads(metadata.get(CATEGORIES, "{}"))
     changed = set()
@@ -136,13 +127,13 @@ def to_pandas(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]
     frame = data.to_pandas(**options)
     if "types_mapper" not in options:
         for name in unnamed:
-            frame[name] = need("pandas", PURPOSE).arrays.ArrowExtensionArray(data.column(name))
+            frame[name] = pandas.arrays.ArrowExtensionArray(data.column(name))
         for name in json.loads(metadata.get("python_strings", "[]")):
             if name in frame and str(frame[name].dtype) == "string":
                 frame[name] = frame[name].astype("string[python]")
         for name, of in json.loads(metadata.get(CATEGORIES, "{}")).items():
             if isinstance(of, dict) and name in frame:
-                dtype = need("pandas", PURPOSE).CategoricalDtype(_read_values(of["values"]).to_pandas(), of["ordered"])
+                dtype = pandas.CategoricalDtype(_read_values(of["values"]).to_pandas(), of["ordered"])
                 categorical = frame[name].astype(dtype)
                 if categorical.isna().sum() == data.column(name).null_count:  # rows that were appended later may have others
                     frame[name] = categorical
@@ -152,7 +143,7 @@ def to_pandas(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]
 def _unnamed_types(data: Any) -> list[str]:
     """The columns of types of Arrow whose names pandas writes and cannot read, for example "list<item: int64>[pyarrow]"."""
     described = json.loads((data.schema.metadata or {}).get(b"pandas", b'{"columns": []}'))
-    dtype = need("pandas", PURPOSE).api.types.pandas_dtype
+    dtype = pandas.api.types.pandas_dtype
     names = []
     for column in described["columns"]:
         try:
@@ -164,7 +155,6 @@ def _unnamed_types(data: Any) -> list[str]:
 
 
 def _series(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]) -> Any:
-    arrow = need("pyarrow", PURPOSE)
     table = arrow.table({"value": data})
     if LABELS in metadata:
         labels = _read_table(metadata[LABELS])

@@ -1,15 +1,13 @@
 """What tables, columns and selections of rows have in common: they leave as Arrow streams."""
 from __future__ import annotations
 
-from . import restoring
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+from . import _native, restoring
 from .optional import need
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any, Self
-
-    from . import _native
     from .selection import Selection
 
 
@@ -31,26 +29,14 @@ class Rows:
     def _all(self) -> Selection:
         raise NotImplementedError
 
-    def _stream(self, **options: Any) -> _native.Stream:
-        return self._all()._stream(**options)
-
-    def _arrow_type(self) -> _native.Stream:
-        return self._all()._arrow_type()
-
-    def _metadata(self) -> Mapping[str, str]:
-        return self._all()._metadata()
-
-    def _kept(self) -> Mapping[str, str]:
-        return self._all()._kept()
-
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._stream().__arrow_c_stream__(requested_schema)
+        return self._all()._stream().__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> object:
-        return self._arrow_type().__arrow_c_schema__()
+        return self._all()._arrow_type().__arrow_c_schema__()
 
     def _consumed(self, consume: Callable[[Any], Any], **options: Any) -> Any:
-        stream = self._stream(**options)
+        stream = self._all()._stream(**options)
         try:
             return consume(stream)
         except BaseException:
@@ -65,7 +51,7 @@ class Rows:
         arrow = need("pyarrow", "to_batches")
         if self._column_only:
             raise TypeError("a RecordBatchReader has batches of structs; use to_arrow, or select the column from its table with scan")
-        stream = self._stream(dictionaries=dictionaries)
+        stream = self._all()._stream(dictionaries=dictionaries)
         reader = arrow.RecordBatchReader.from_stream(stream)
 
         def batches() -> Iterator[Any]:
@@ -92,14 +78,14 @@ class Rows:
         """
         need("pandas", "to_pandas")
         need("pyarrow", "to_pandas")
-        return restoring.to_pandas(self.to_arrow(), self._metadata(), options)
+        return restoring.to_pandas(self.to_arrow(), self._all()._metadata(), options)
 
     def to_polars(self) -> Any:
         """Reads all rows. Returns a polars.DataFrame; for a column, a polars.Series."""
         polars = need("polars", "to_polars")
         # Polars stores strings as views. Only for strings of a dictionary, making them here is faster than Polars's own conversion.
         data = self._consumed(polars.Series if self._column_only else polars.DataFrame, dictionary_views=True)
-        return restoring.to_polars(data, self._kept())
+        return restoring.to_polars(data, self._all()._kept())
 
     def to_numpy(self) -> Any:
         """Reads all rows. Returns a numpy.ndarray for a column, else a dict of arrays by the names of the columns.
@@ -136,12 +122,6 @@ class OpenRows(Rows):
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def _kept(self) -> Mapping[str, str]:
-        """What restoring.py keeps of data of Polars. A table of which nothing is kept costs no read."""
-        is_kept = self._opened.arrow_schema or not self._opened.is_table or any(
-            info["type"] == "int128" for info in self._opened.columns)
-        return self._opened.info()["metadata"] if is_kept else {}
 
     def head(self, count: int = 5) -> Selection:
         """The first rows, at most `count`."""

@@ -2,20 +2,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
-from . import keeping
-from .condition import Condition, condition_of, of_text
+from . import _native, keeping
+from .condition import ColumnName, Condition, condition_of, of_text
 from .errors import ArgumentError
 from .rows import OpenRows
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
-    from . import _native
-    from .condition import ColumnName
 
 
 def ordinals_of(ordinals: Iterable[Any], num_rows: int) -> list[int]:
@@ -110,6 +104,7 @@ class Selection(OpenRows):
                  reverse: bool = False, ordinals: Any = None) -> None:
         self._opened = opened
         self._columns = None if columns is None else list(columns)
+        "".join(self._columns or ()).encode()  # TypeError, UnicodeError: a name is no text
         self._column_only = column_only
         self._where = where
         self._begin = begin
@@ -152,13 +147,21 @@ class Selection(OpenRows):
         return self._opened.arrow_type(columns=self._columns if self._opened.is_table else None, column_only=self._column_only)
 
     def _metadata(self) -> Mapping[str, str]:
-        """The metadata of the table. They describe a RangeIndex only if these are all rows in the order in which they were written."""
-        info = self._opened.info()
-        metadata: Mapping[str, str] = info["metadata"]
-        is_whole = self._is_range and self._begin == 0 and self._end == self._opened.num_rows and info.get("num_parts", 1) == 1
+        """The metadata of a table or a file. They describe a RangeIndex only if these are all rows in the order in which they were written.
+        """
+        if self._column_only and self._opened.is_table:
+            return {}
+        metadata: Mapping[str, str] = self._opened.metadata
+        is_whole = self._is_range and self._begin == 0 and self._end == self._opened.num_rows and self._opened.num_parts == 1
         if is_whole and not any(column["key"] is not None or self._opened.has_index(column["name"]) for column in self._opened.columns):
             return metadata
         return keeping.without_ranges(metadata)
+
+    def _kept(self) -> Mapping[str, str]:
+        """What restoring.py keeps of data of Polars. A table of which nothing is kept costs no read."""
+        is_kept = self._opened.arrow_schema or not self._opened.is_table or any(
+            info["type"] == "int128" for info in self._opened.columns)
+        return self._opened.metadata if is_kept else {}
 
     @property
     def _is_range(self) -> bool:
@@ -218,8 +221,7 @@ class Selection(OpenRows):
             return rows if self._limit is None else min(rows, self._limit)
         return self._opened.count(where=self._where.native(types_of(self._opened)), begin=self._begin, end=self._end, limit=self._limit)
 
-    def __len__(self) -> int:
-        return self.count()
+    __len__ = count
 
     def __bool__(self) -> bool:
         return True  # not whether there are rows: this could read a whole column
@@ -241,3 +243,9 @@ class Selection(OpenRows):
 def types_of(opened: _native.Opened) -> dict[str, str]:
     """The types of all columns by their names."""
     return {column["name"]: column["type"] for column in opened.columns}
+
+
+def key_of(opened: _native.Opened) -> list[str]:
+    """The names of the key columns, the most significant first."""
+    keys = [(column["key"], column["name"]) for column in opened.columns if column["key"] is not None]
+    return [name for _, name in sorted(keys)]

@@ -2,23 +2,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from itertools import chain
+from itertools import islice
+from typing import Any
 
 from . import _native, restoring
 from .errors import ArgumentError
-from .optional import need
+from .locations import Location
+from .optional import Lazy
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
-
-    from .locations import Location
-
-    Create = Callable[[Location, dict[str, Any]], _native.TableWriter]
-
-
+arrow, compute = Lazy("pyarrow", "sorted_by"), Lazy("pyarrow.compute", "sorted_by")
+Create = Callable[[Location, dict[str, Any]], _native.Writer]
 # Rows are sorted in pieces that fit into the cache of a processor, and then all together: the second time, rows that follow each other
 # are near each other in memory. This takes half as long as sorting all rows at once.
 _PIECE_ROWS = 1 << 16
@@ -26,7 +21,6 @@ _PIECE_ROWS = 1 << 16
 
 def sorted_array(stream: Any) -> Any:
     """Sorts one array in memory."""
-    arrow = need("pyarrow", "sorted_by")
     return _sorted(arrow.table({"value": arrow.chunked_array(stream)}), ["value"]).column("value")
 
 
@@ -45,15 +39,14 @@ def _keys_of(table: Any, names: Sequence[str]) -> Any:
 def _order(keys: Any) -> Any:
     """The positions of the rows in order: the first column first, and nulls before values."""
     # How to say where nulls are has changed with version 25 of pyarrow.
-    is_new = int(need("pyarrow", "sorted_by").__version__.partition(".")[0]) >= 25
+    is_new = int(arrow.__version__.partition(".")[0]) >= 25
     names = [(name, "ascending", "at_start") if is_new else (name, "ascending") for name in keys.schema.names]
     options = {} if is_new else {"null_placement": "at_start"}
-    return need("pyarrow.compute", "sorted_by").sort_indices(keys, sort_keys=names, **options)
+    return compute.sort_indices(keys, sort_keys=names, **options)
 
 
 def _is_sorted(keys: Any) -> bool:
     """Whether the rows are in the order of _order already. False if pyarrow cannot compare the values."""
-    compute = need("pyarrow.compute", "sorted_by")
     before, after = keys.slice(0, max(0, keys.num_rows - 1)), keys.slice(1)
     in_order: Any = None  # whether each row may stand before the next one, by the columns that were compared; None: all may
     try:
@@ -65,14 +58,13 @@ def _is_sorted(keys: Any) -> bool:
             less = compute.or_(compute.fill_null(compute.less(one, other), False), compute.and_(one.is_null(), other.is_valid()))
             equal = compute.or_(compute.fill_null(compute.equal(one, other), False), compute.and_(one.is_null(), other.is_null()))
             in_order = compute.or_(less, equal if in_order is None else compute.and_(equal, in_order))
-    except need("pyarrow", "sorted_by").ArrowNotImplementedError:
+    except arrow.ArrowNotImplementedError:
         return False
     return bool(compute.all(in_order, min_count=0).as_py())
 
 
 def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterator[Any]:
     """Sorted pyarrow tables of about a third of the limit: the rows, their copy in the new order, and the order itself."""
-    arrow = need("pyarrow", "sorted_by")
     reader = arrow.RecordBatchReader.from_stream(stream)
     batches: list[Any] = []
     pieces: list[Any] = []  # sorted tables
@@ -87,7 +79,8 @@ def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterato
             sort_batches()
         if len(pieces) == 1:
             return pieces.pop()
-        if all(_is_sorted(_keys_of(arrow.concat_tables([one[-1:], other[:1]]), names)) for one, other in zip(pieces, pieces[1:])):
+        ends = arrow.concat_tables([end for piece in pieces for end in (piece[:1], piece[-1:])])
+        if _is_sorted(_keys_of(ends, names)):
             table = arrow.concat_tables(pieces)
             pieces.clear()
             return table
@@ -95,8 +88,10 @@ def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterato
         pieces.clear()
         return _sorted(tables.pop(), names)
     for whole in reader:
-        for begin in range(0, whole.num_rows, _PIECE_ROWS):
-            batch = whole.slice(begin, _PIECE_ROWS)
+        is_piece = whole.num_rows > _PIECE_ROWS and _is_sorted(_keys_of(arrow.Table.from_batches([whole]), names))
+        piece_rows = whole.num_rows if is_piece else _PIECE_ROWS
+        for begin in range(0, whole.num_rows, piece_rows):
+            batch = whole.slice(begin, piece_rows)
             batches.append(batch)
             num_rows += batch.num_rows
             size += batch.nbytes
@@ -112,11 +107,12 @@ def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterato
 
 def write_sorted(target: Location, stream: Any, names: list[str], settings: dict[str, Any], memory_limit_bytes: int) -> None:
     """Writes the rows of a stream into a new table, sorted by the columns `names`."""
-    schema = need("pyarrow", "sorted_by").schema(stream)
+    schema = arrow.schema(stream)
     for name in names:
         if name not in schema.names:
             raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(schema.names)}")
-    runs, first = _begun(stream, names, memory_limit_bytes)
+    runs = _runs(stream, names, memory_limit_bytes)
+    first = list(islice(runs, 2))
     # One column without nulls gets a value index. Otherwise the table gets an index of compound keys.
     single = len(names) == 1 and (len(first) < 2 and all(run.column(names[0]).null_count == 0 for run in first)
                                   or not schema.field(names[0]).nullable)
@@ -124,8 +120,8 @@ def write_sorted(target: Location, stream: Any, names: list[str], settings: dict
     if single:
         schema = with_index(schema, names[0], settings)
 
-    def create(path: Location, settings: dict[str, Any]) -> _native.TableWriter:
-        return _native.TableWriter.create(path, schema, settings, keys)
+    def create(path: Location, settings: dict[str, Any]) -> _native.Writer:
+        return _native.Writer.create(path, schema, settings, keys)
     with closing(create(target, settings)) as writer:
         _fill(writer, first, runs, create, names[0] if single else None, target)
         writer.finish()
@@ -138,30 +134,44 @@ def with_index(schema: Any, name: str, settings: dict[str, Any]) -> Any:
     return schema.set(position, schema.field(position).with_nullable(False))
 
 
-def fill_sorted(writer: _native.TableWriter, stream: Any, names: list[str], memory_limit_bytes: int, create: Create,
+def fill_sorted(writer: _native.Writer, stream: Any, names: list[str], memory_limit_bytes: int, create: Create,
                 indexed: str | None) -> None:
-    """Writes the rows of a stream into a part, sorted by the columns `names`. create, indexed: see _merge."""
-    runs, first = _begun(stream, names, memory_limit_bytes)
-    _fill(writer, first, runs, create, indexed, None)
-
-
-def _begun(stream: Any, names: list[str], memory_limit_bytes: int) -> tuple[Iterator[Any], list[Any]]:
-    """Sorted runs, and the first two of them, which the iterator does not give again."""
+    """Writes the rows of a stream into a part, sorted by the columns `names`. create, indexed: see _fill."""
     runs = _runs(stream, names, memory_limit_bytes)
-    return runs, [run for run in (next(runs, None), next(runs, None)) if run is not None]
+    _fill(writer, list(islice(runs, 2)), runs, create, indexed, None)
 
 
-def _fill(writer: _native.TableWriter, first: list[Any], runs: Iterator[Any], create: Create, indexed: str | None,
+def _fill(writer: _native.Writer, first: list[Any], runs: Iterator[Any], create: Create, indexed: str | None,
           target: Location | None) -> None:
-    if len(first) == 2:
-        _merge(target, writer, create, indexed, chain(_popped(first), runs))
-    elif first:
-        writer.write(first[0])
+    """Writes sorted runs into a part: `first`, which becomes empty, and `runs`. Several are parts of a temporary table, which are merged:
+    beside `target` if this is a path, else where temporary files are.
+
+    create: creates a table like that of `writer` at a path. indexed: the column with a value index; None: the table has key columns.
+    """
+    if len(first) < 2:
+        for run in first:
+            writer.write(run)
+        return
+    import tempfile
+    folder = os.path.dirname(os.path.abspath(target)) if isinstance(target, str) else None
+    settings: dict[str, _native.WriterSettings] = {"": {"goal": "speed"}}
+    if indexed is not None:
+        settings[indexed] = {"goal": "speed", "value_index": True}
+    prefix = f".{os.path.basename(str(target or 'cfile'))}-sorting-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as temporary:
+        path = os.path.join(temporary, "runs")
+        begin = create
+        while (run := first.pop(0) if first else next(runs, None)) is not None:
+            with closing(begin(path, settings)) as part:
+                part.write(run)
+                part.finish()
+            del run  # before the next one is made
+            begin = _native.Writer.append
+        writer.merge(path)
 
 
 def _takeable(data_type: Any) -> Any:
     """Returns a similar type whose values pyarrow can reorder."""
-    arrow = need("pyarrow", "sorted_by")
     types = arrow.types
     if types.is_string_view(data_type):
         return arrow.large_string()
@@ -181,7 +191,6 @@ def _takeable(data_type: Any) -> Any:
 
 def _sortable(data_type: Any) -> Any:
     """Returns a similar type whose values pyarrow can sort."""
-    arrow = need("pyarrow", "sorted_by")
     if isinstance(data_type, arrow.BaseExtensionType):
         return _sortable(data_type.storage_type)
     if arrow.types.is_dictionary(data_type):
@@ -197,16 +206,14 @@ def _cast(table: Any, type_of: Callable[[Any], Any]) -> Any:
         cast = type_of(field.type)
         if cast != field.type:
             column = table.column(position)
-            if need("pyarrow", "sorted_by").types.is_run_end_encoded(column.type):
-                column = need("pyarrow.compute", "sorted_by").run_end_decode(column)
+            if arrow.types.is_run_end_encoded(column.type):
+                column = compute.run_end_decode(column)
             table = table.set_column(position, field.with_type(cast), restoring.stored(column, cast))
     return table
 
 
 def _zeros_apart(keys: Any) -> Any:
     """Replaces floats by integers in the same order. -0 comes before 0, as in the keys of tables; for pyarrow they are equal."""
-    arrow = need("pyarrow", "sorted_by")
-    compute = need("pyarrow.compute", "sorted_by")
     for position, field in enumerate(keys.schema):
         if arrow.types.is_floating(field.type):
             number = arrow.int64() if field.type.bit_width == 64 else arrow.int32()
@@ -215,34 +222,3 @@ def _zeros_apart(keys: Any) -> Any:
             ordered = compute.if_else(compute.less(bits, 0), compute.bit_wise_xor(bits, most), bits)
             keys = keys.set_column(position, field.name, ordered)
     return keys
-
-
-def _popped(tables: list[Any]) -> Iterator[Any]:
-    """The tables, without keeping them in memory."""
-    while tables:
-        yield tables.pop(0)
-
-
-def _merge(target: Location | None, writer: _native.TableWriter, create: Create, indexed: str | None, runs: Iterator[Any]) -> None:
-    """Writes runs as parts of a temporary table, and merges them. The temporary table is beside `target` if this is a path, else where
-    temporary files are.
-
-    create: creates a table like that of `writer` at a path. indexed: the column with a value index; None: the table has key columns.
-    """
-    import tempfile
-    folder = os.path.dirname(os.path.abspath(target)) if isinstance(target, str) else None
-    settings: dict[str, _native.WriterSettings] = {"": {"goal": "speed"}}
-    if indexed is not None:
-        settings[indexed] = {"goal": "speed", "value_index": True}
-    prefix = f".{os.path.basename(str(target or 'cfile'))}-sorting-"
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as temporary:
-        path = os.path.join(temporary, "runs")
-        is_first = True
-        for run in runs:
-            made = create(path, settings) if is_first else _native.TableWriter.append(path, settings)
-            is_first = False
-            with closing(made) as part:
-                part.write(run)
-                part.finish()
-            del run  # before the next one is made
-        writer.merge(path)

@@ -10,17 +10,14 @@ spark.md of this package describes the options. Needs PySpark 4.1 or later and p
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from . import _native, spark_types
 from .errors import ArgumentError
 from .locations import Place
 from .optional import need
-from .spark_types import flag
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+from .spark_types import arrow, flag
 
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
@@ -68,7 +65,7 @@ class CfileSource(_source.DataSource):  # type: ignore[misc]
     def schema(self) -> Any:
         """The StructType of the table."""
         opened = _native.open_table(self._place().location())
-        found = spark_types.spark_schema(need("pyarrow", "cfile.spark").schema(opened.arrow_type(columns=self._columns())))
+        found = spark_types.spark_schema(arrow.schema(opened.arrow_type(columns=self._columns())))
         spark_types.settle()
         return found
 
@@ -77,7 +74,7 @@ class CfileSource(_source.DataSource):  # type: ignore[misc]
         return (FilteringReader if flag(self.options, "push_filters") else BatchReader)(self._place(), schema, self.options)
 
     def streamReader(self, schema: Any) -> Any:
-        from .spark_streaming import StreamReader
+        from .spark_reading import StreamReader
         return StreamReader(self._place(), schema, self.options)
 
     def writer(self, schema: Any, overwrite: bool) -> Any:

@@ -3,20 +3,15 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from .errors import ArgumentError, UnsupportedError
-from .optional import need
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+from .optional import Lazy, need
 
 _PURPOSE = "cfile.spark"
-
-
-def _types() -> Any:
-    return need("pyspark.sql.pandas.types", _PURPOSE)
+arrow, compute = Lazy("pyarrow", _PURPOSE), Lazy("pyarrow.compute", _PURPOSE)
+_types = Lazy("pyspark.sql.pandas.types", _PURPOSE)
 
 
 def flag(options: Mapping[str, str], name: str) -> bool:
@@ -44,13 +39,12 @@ def settle() -> None:
 
 def spark_schema(schema: Any) -> Any:
     """Returns the StructType that Spark has for the columns of a pyarrow.Schema. UnsupportedError: Spark has no such type."""
-    arrow = need("pyarrow", _PURPOSE)
-    return _types().from_arrow_schema(arrow.schema([_field(field) for field in schema]), prefer_timestamp_ntz=True)
+    return _types.from_arrow_schema(arrow.schema([_field(field) for field in schema]), prefer_timestamp_ntz=True)
 
 
 def arrow_schema(schema: Any) -> Any:
     """Returns the pyarrow.Schema with which Spark exchanges rows of this StructType."""
-    convert = _types().to_arrow_schema
+    convert = _types.to_arrow_schema
     try:
         return convert(schema, timezone="UTC")
     except TypeError:  # before version 4.2
@@ -71,7 +65,6 @@ def check_storable(data_type: Any, name: str) -> None:
 
 def _readable(field: Any) -> Any:
     """Returns the Arrow type that Spark has and that is most like the type of the field."""
-    arrow = need("pyarrow", _PURPOSE)
     types = arrow.types
     data_type = field.type
     if isinstance(data_type, arrow.BaseExtensionType):
@@ -114,8 +107,6 @@ def converted(batch: Any, schema: Any, *, cuts: bool = True) -> Any:
 
     cuts: times are cut to the units of `schema`, nested ones too. Otherwise, digits that are lost are an error.
     """
-    arrow = need("pyarrow", _PURPOSE)
-    compute = need("pyarrow.compute", _PURPOSE)
     columns = []
     for field in schema:
         column = batch.column(field.name)
@@ -129,7 +120,7 @@ def converted(batch: Any, schema: Any, *, cuts: bool = True) -> Any:
 
 def comparable(table_type: Any, spark_type: Any) -> bool:
     """Whether comparisons of the column's own values and of what Spark gets of them have the same results. Both are types of Arrow."""
-    types = need("pyarrow", _PURPOSE).types
+    types = arrow.types
     if types.is_timestamp(table_type) and types.is_timestamp(spark_type):
         return table_type.unit != "ns" and (table_type.tz is None) == (spark_type.tz is None)
     if types.is_time(table_type) or types.is_time(spark_type):

@@ -1,18 +1,16 @@
 """Writes tables for Spark. See cfile.spark."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from . import _native, preparing, spark_types
 from .errors import ArgumentError, NotFoundError
+from .locations import Place
 from .optional import need
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from .locations import Place
+from .selection import key_of
+from .spark_types import arrow
 
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
@@ -58,7 +56,7 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
         convert = _SETTINGS[name]
         if "=" not in text:
             return _converted(name, convert, text)
-        leaves = _native.TableWriter.leaves(self._schema)
+        leaves = _native.leaves_of(self._schema)
         found = {}
         for each in text.split(","):
             column, _, value = (part.strip() for part in each.rpartition("="))
@@ -72,15 +70,14 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
         missing = set(opened.fields) ^ set(self._schema.names)
         if missing:
             raise ArgumentError(f"{self._place}: the table and the data differ in the columns {', '.join(sorted(missing))}")
-        own = spark_types.arrow_schema(spark_types.spark_schema(need("pyarrow", "cfile.spark").schema(opened.arrow_type())))
+        own = spark_types.arrow_schema(spark_types.spark_schema(arrow.schema(opened.arrow_type())))
         for field in self._schema:
             if _nullable(own.field(field.name).type) != _nullable(field.type):
                 raise ArgumentError(f"{self._place}: column {field.name} has the type {own.field(field.name).type}, not {field.type}")
-        self._schema = need("pyarrow", "cfile.spark").schema(opened.arrow_type())
+        self._schema = arrow.schema(opened.arrow_type())
 
     def write(self, iterator: Iterator[Any]) -> Any:
         """Writes the rows of a task as a part that nobody sees yet. If the task is repeated, the other part becomes garbage."""
-        arrow = need("pyarrow", "cfile.spark")
         first = next((batch for batch in iterator if batch.num_rows > 0), None)
         if first is None:
             return Message(None)
@@ -112,7 +109,7 @@ def _converted(name: str, convert: Callable[[str], Any], text: str) -> Any:
 
 def _order_of(opened: _native.Opened) -> list[str]:
     """The columns by which the rows of each part are sorted."""
-    key: list[str] = opened.info()["key"]
+    key = key_of(opened)
     if key or opened.num_rows == 0:
         return key
     for column in opened.columns:
@@ -123,7 +120,6 @@ def _order_of(opened: _native.Opened) -> list[str]:
 
 def _nullable(data_type: Any) -> Any:
     """The type, in which all fields may be null: a null where the table has none is an error of its own."""
-    arrow = need("pyarrow", "cfile.spark")
     types = arrow.types
 
     def field(of: Any) -> Any:

@@ -1,22 +1,18 @@
 """A table: columns of equal length in a directory."""
 from __future__ import annotations
 
-from . import preview
+from collections.abc import Sequence
+from typing import Any
+
+from . import _native, preview
 from .column import Column
+from .condition import ColumnName, Condition
 from .errors import ArgumentError
 from .optional import Lazy, need
 from .rows import OpenRows
-from .selection import KeyPosition, Selection, single_ordinal
+from .selection import KeyPosition, Selection, key_of, single_ordinal
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from . import _native, values
-    from .condition import ColumnName, Condition
-else:
-    values = Lazy("cfile.values")
+values = Lazy("cfile.values")
 
 
 class Table(OpenRows):
@@ -42,8 +38,7 @@ class Table(OpenRows):
         # What single look-ups need each time.
         self._leaves = [Column(opened, info) for info in opened.columns]
         self._fields = opened.fields
-        keys = [(info["key"], info["name"]) for info in opened.columns if info["key"] is not None]
-        self._key = [name for _, name in sorted(keys)]
+        self._key = key_of(opened)
         self._sorted: Column | None = None  # the column that seek searches, found by the first call
         self._in_order: bool | None = None  # as in Column, for the key columns
 
@@ -64,8 +59,9 @@ class Table(OpenRows):
 
     @property
     def info(self) -> dict[str, Any]:
-        """num_rows, num_parts, size_bytes, key, and the metadata that `cfile.write` has kept."""
-        return self._opened.info()
+        """num_rows, num_parts, size_bytes, key, oldest_reader, and the metadata that `cfile.write` has kept."""
+        return {"num_rows": len(self), "num_parts": self._opened.num_parts, "size_bytes": sum(part["size_bytes"] for part in self.parts),
+                "key": self.key, "oldest_reader": self._opened.oldest_reader, "metadata": self._opened.metadata}
 
     @property
     def parts(self) -> list[dict[str, Any]]:

@@ -9,10 +9,7 @@ import struct
 import sys
 from decimal import Decimal
 from fractions import Fraction
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DAY = _EPOCH.toordinal()
@@ -22,29 +19,17 @@ _MOST = 2**127 - 1  # no column has a greater number
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second
 
 
+@functools.cache
+def _parsed(type_text: str) -> tuple[str, int, str, int]:
+    """The name, the units in a second, the time zone and the digits after the point; for example "timestamp", 1000, "UTC" and 0."""
+    base, _, parameters = type_text.partition("(")
+    first, _, second = parameters.rstrip(")").partition(",")
+    return base, _UNITS.get(first, 0), second, int(second or 0) if base.startswith("decimal") else 0
+
+
 def base_of(type_text: str) -> str:
     """The type without its parameters: "decimal" for "decimal(10,2)"."""
-    return type_text.partition("(")[0]
-
-
-def _parameters(type_text: str) -> list[str]:
-    return type_text.partition("(")[2].rstrip(")").split(",")
-
-
-def _scale(type_text: str) -> int:
-    """The digits after the point; 0 if the type does not say it."""
-    parameters = _parameters(type_text)
-    return int(parameters[1]) if len(parameters) > 1 else 0
-
-
-def _unit(type_text: str) -> int:
-    return _UNITS[_parameters(type_text)[0]]
-
-
-def _zone(type_text: str) -> str:
-    """The time zone of a timestamp type; "" if it has none."""
-    parameters = _parameters(type_text)
-    return parameters[1] if len(parameters) > 1 else ""
+    return _parsed(type_text)[0]
 
 
 def _seconds(value: datetime.timedelta) -> Fraction:
@@ -69,7 +54,7 @@ def _datetime_seconds(value: Any, type_text: str) -> Fraction:
         value, rest = _of_text(datetime.datetime, value)
         return _datetime_seconds(value, type_text) + rest
     aware = getattr(value, "tzinfo", None) is not None
-    if type(value) is not datetime.date and aware != bool(_zone(type_text)):
+    if type(value) is not datetime.date and aware != bool(_parsed(type_text)[2]):
         raise TypeError(f"{value!r}: the column has the type {type_text}, so the time needs "
                         f"{'a time zone' if not aware else 'no time zone'}")
     if isinstance(value, Fraction):
@@ -85,13 +70,13 @@ def _datetime_seconds(value: Any, type_text: str) -> Fraction:
 
 def _number(value: Any, type_text: str) -> Fraction:
     """The value in the units of the column. OverflowError: it is infinite. ValueError: it is NaN."""
-    base = base_of(type_text)
+    base, unit, _, scale = _parsed(type_text)
     if base == "date":
         if isinstance(value, str):
             value = datetime.date.fromisoformat(value)
         return _datetime_seconds(value, type_text) / 86400
     if base == "timestamp":
-        return _datetime_seconds(value, type_text) * _unit(type_text)
+        return _datetime_seconds(value, type_text) * unit
     if base == "time":
         rest = Fraction(0)
         if isinstance(value, str):
@@ -99,12 +84,12 @@ def _number(value: Any, type_text: str) -> Fraction:
         if not isinstance(value, datetime.time) or value.tzinfo is not None:
             raise _wrong(value, type_text)
         moment = datetime.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond)
-        return (_seconds(moment) + rest) * _unit(type_text)
+        return (_seconds(moment) + rest) * unit
     if isinstance(value, (str, float)) and base.startswith("decimal"):
         value = Decimal(str(value))  # 0.05 means 5/100, and not the nearest binary fraction
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, Fraction)):
         raise _wrong(value, type_text)
-    return Fraction(value) * int(10**_scale(type_text))
+    return Fraction(value) * int(10**scale)
 
 
 def _plain(value: Any, type_text: str) -> Any:
@@ -228,11 +213,11 @@ def python_of(stored: Any, type_text: str) -> Any:
 
     A datetime with nanoseconds is a pandas.Timestamp. A time that Python cannot express stays an int.
     """
-    base = base_of(type_text)
+    base, unit, zone, scale = _parsed(type_text)
     if stored is None:
         return None
     if base.startswith("decimal"):
-        return Decimal((int(stored < 0), tuple(map(int, str(abs(stored)))), -_scale(type_text)))
+        return Decimal((int(stored < 0), tuple(map(int, str(abs(stored)))), -scale))
     if base == "uuid":
         import uuid
         return uuid.UUID(bytes=stored)
@@ -241,17 +226,15 @@ def python_of(stored: Any, type_text: str) -> Any:
         return datetime.date.fromordinal(day) if 1 <= day <= datetime.date.max.toordinal() else stored
     if base not in ("timestamp", "time"):
         return stored
-    unit = _unit(type_text)
     micros, rest = divmod(stored * 10**6, unit)
     if rest:
-        return _timestamp(stored, _zone(type_text)) if base == "timestamp" else stored
+        return _timestamp(stored, zone) if base == "timestamp" else stored
     try:
         moment = _EPOCH + datetime.timedelta(microseconds=micros)
     except OverflowError:
         return stored
     if base == "time":
         return moment.time() if 0 <= micros < 86400 * 10**6 else stored
-    zone = _zone(type_text)
     if not zone:
         return moment
     moment = moment.replace(tzinfo=datetime.timezone.utc)

@@ -4,27 +4,20 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from . import _native, keeping
 from .errors import ArgumentError
-from .locations import is_foreign_url, located
+from .locations import Location, is_foreign_url, located
 from .optional import Lazy, need
 from .replacing import publish
 from .rows import OpenRows, Rows
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from typing import Any
-
-    from . import sorting
-    from .locations import Location
-else:
-    sorting = Lazy("cfile.sorting")
-
+sorting = Lazy("cfile.sorting")
 _OPTIONS = {"encoding": "encoding", "compression": "compression", "goal": "goal", "block_size_bytes": "block_size_bytes",
-            "bloom_filter": "bloom_filter_bits_per_value", "oldest_reader": "oldest_reader"}
+            "bloom_filter": "bloom_filter_bits_per_value", "oldest_reader": "oldest_reader",
+            "max_metadata_size_bytes": "max_metadata_size_bytes"}
 
 
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,8 +105,8 @@ class Data:
             data = data._all()._changed(column_only=False)  # structs, which may be null
         is_column = isinstance(data, Rows) and data._column_only
         if isinstance(data, Rows):
-            self.metadata = keeping.kept(data._metadata())
-            data = self._own = data._stream()
+            self.metadata = keeping.kept(data._all()._metadata())
+            data = self._own = data._all()._stream()
         self.stream = self.type = _native.Stream(data, described, lists)
         of_stream = dict(self.stream.metadata)  # for a column of a table, these describe the column of the new file
         self.metadata = {**self.metadata, **of_stream} if is_column else {**of_stream, **self.metadata}
@@ -164,7 +157,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
           encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
           goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
           bloom_filter: int | dict[str, int] | None = None, oldest_reader: str | None = None, memory_limit_bytes: int = 1 << 30,
-          overwrite: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
+          max_metadata_size_bytes: int | None = None, overwrite: bool = False,
+          storage_options: Mapping[str, Any] | None = None) -> None:
     """Writes data into a new table, or into a file if the data is one array.
 
     path: a path, or an s3:// URL; or a URL of fsspec such as "memory://name", to which the file or the table is copied at the end.
@@ -182,6 +176,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     oldest_reader: the oldest program that must be able to read the file or the table: "0.1", "0.2" (versions of cfile; default: the
         newest) or "kudu" (Apache Kudu). A table keeps it: later changes write nothing that this program cannot read, and changes that
         need a newer one are refused until cfile.raise_oldest_reader. A file for Kudu keeps no labels of a Series.
+    max_metadata_size_bytes: the most bytes of metadata in a file, for example of categories. Without it, 16 MiB; then all programs can read
+        the file. This package reads up to 256 MiB.
     overwrite: whether to replace the file or the table at `path`. Without it, ExistsError is raised. Something else is never replaced: no
         other file, no other directory, and no table whose directory has further files. A table at a URL cannot be replaced.
     storage_options: as for cfile.open.
@@ -196,7 +192,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}]
     """
     options = {"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
-               "bloom_filter": bloom_filter, "oldest_reader": oldest_reader}
+               "bloom_filter": bloom_filter, "oldest_reader": oldest_reader, "max_metadata_size_bytes": max_metadata_size_bytes}
 
     def write_at(target: Location) -> None:
         with Data(data) as source:
@@ -224,21 +220,21 @@ def write_data(target: Location, source: Data, options: Mapping[str, Any], sorte
             source.metadata.pop(keeping.LABELS, None)
         if source.metadata:
             file_settings["metadata"] = source.metadata
-        writer = _native.FileWriter.create(target, source.type, file_settings, overwrite=overwrite)
+        writer = _native.Writer.create_file(target, source.type, file_settings, overwrite=overwrite)
         _finish(writer, sorting.sorted_array(source.stream) if sorted_by else source.stream)
         return
     if isinstance(sorted_by, bool):
         raise ArgumentError("sorted_by: a table needs names of columns")
     names = names_of(sorted_by)
-    first = next(iter(_native.TableWriter.leaves(source.type)), "")
+    first = next(iter(_native.leaves_of(source.type)), "")
     with_metadata(settings, first, source.metadata)
     if not names:
-        _finish(_native.TableWriter.create(target, source.type, settings), source.stream)
+        _finish(_native.Writer.create(target, source.type, settings), source.stream)
         return
     sorting.write_sorted(target, source.stream, names, settings, memory_limit_bytes)
 
 
-def _finish(writer: _native.TableWriter | _native.FileWriter, stream: Any) -> None:
+def _finish(writer: _native.Writer, stream: Any) -> None:
     try:
         writer.write(stream)
         writer.finish()
@@ -249,7 +245,8 @@ def _finish(writer: _native.TableWriter | _native.FileWriter, stream: Any) -> No
 def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str, str] | None = None,
            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
            block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
-           replacing: Sequence[str] = (), evolve: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
+           max_metadata_size_bytes: int | None = None, replacing: Sequence[str] = (), evolve: bool = False,
+           storage_options: Mapping[str, Any] | None = None) -> None:
     """Appends rows to a table, as a new part. Arguments as for write; columns are found by their names.
 
     replacing: the names of parts (Table.parts) whose place the new part takes. Their rows disappear in the same step.
@@ -271,28 +268,27 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     if evolve and replacing:
         raise ArgumentError("evolve=True adds rows: it does not replace parts")
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
-                            "bloom_filter": bloom_filter})
+                            "bloom_filter": bloom_filter, "max_metadata_size_bytes": max_metadata_size_bytes})
     opened = _native.open_table(target)
-    info = opened.info()
     keeping.keep_index(opened, settings)
-    metadata: Mapping[str, str] = keeping.kept(info["metadata"])
+    metadata: Mapping[str, str] = keeping.kept(opened.metadata)
     with Data(data, opened.fields, opened) as source:
-        if not info["num_parts"]:
+        if not opened.num_parts:
             metadata = metadata or source.metadata
         elif not replacing:
-            metadata = keeping.of_further_part(metadata, info["oldest_reader"])
+            metadata = keeping.of_further_part(metadata, opened.oldest_reader)
         with_metadata(settings, opened.columns[0]["name"], metadata)
         if evolve:
             with tempfile.TemporaryDirectory() as folder:
                 rows = os.path.join(folder, "rows")
-                _finish(_native.TableWriter.create_rows(rows, source.type), source.stream)
+                _finish(_native.Writer.create(rows, source.type, {}), source.stream)
                 _native.append_table(target, rows, settings)
             added = [name for name in source.fields or () if name not in opened.fields]
             if added:
                 keeping.change(target, lambda now: keeping.extended(now, source.metadata, added))
             return
         try:
-            _finish(_native.TableWriter.append(target, settings, names_of(replacing)), source.stream)
+            _finish(_native.Writer.append(target, settings, names_of(replacing)), source.stream)
         except ArgumentError as error:
             if error._unfit_rows:
                 raise ArgumentError(f"{error}; evolve=True changes the columns of the table so that the rows fit") from None

@@ -74,7 +74,8 @@ class TypedCursor final : public ColumnCursor {
     return nb::make_tuple(begin, empty ? begin : range.end);
   }
 
-  nb::list Values(const std::vector<uint64_t>& ordinals) override {
+  nb::list Values(nb::handle rows) override {
+    const std::vector<uint64_t> ordinals = OrdinalsOf(rows, num_rows_);
     WithoutLock([&] { return cursor_.Take(ordinals, taken_); });
     nb::list values;
     const cfile::Batch<T> batch = taken_.batch();

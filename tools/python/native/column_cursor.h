@@ -31,8 +31,8 @@ class ColumnCursor {
   // True if the rows of all parts follow each other in the order of the keys.
   virtual bool InKeyOrder() = 0;
   virtual nb::tuple KeyRange(nb::handle low, nb::handle high) = 0;
-  // The stored values of these rows.
-  virtual nb::list Values(const std::vector<uint64_t>& ordinals) = 0;
+  // The stored values of these rows (OrdinalsOf).
+  virtual nb::list Values(nb::handle ordinals) = 0;
 };
 
 // Opens a cursor of a column of `schema`, or of the key index. A file has only column 0.

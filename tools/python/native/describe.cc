@@ -38,64 +38,29 @@ nb::dict Described(const BlockStatistics& statistics, const ColumnType& type) {
   return dict;
 }
 
-// Adds the counts and bounds of another part to those of a table.
-void Merge(const BlockStatistics& part, BlockStatistics& all) {
-  const bool first = all.num_entries() == 0;
-  const bool values = part.present_count > part.nan_count;
-  const bool had_values = all.present_count > all.nan_count;
-  all.present_count += part.present_count;
-  all.null_count += part.null_count;
-  all.nan_count += part.nan_count;
-  if (!values) return;
-  if (first || !had_values) {
-    all.min_key = part.min_key;
-    all.max_key = part.max_key;
-    all.min_exact = part.min_exact;
-    all.max_exact = part.max_exact;
-    return;
-  }
-  if (!part.min_key || !all.min_key) {
+// The counts and bounds of the rows of both.
+BlockStatistics Merged(const BlockStatistics& one, const BlockStatistics& other) {
+  const auto has_values = [](const BlockStatistics& part) {
+    return part.present_count > part.nan_count;
+  };
+  BlockStatistics all = has_values(one) ? one : other;
+  all.present_count = one.present_count + other.present_count;
+  all.null_count = one.null_count + other.null_count;
+  all.nan_count = one.nan_count + other.nan_count;
+  if (!has_values(one) || !has_values(other)) return all;
+  if (!one.min_key || !other.min_key) {
     all.min_key.reset();
-  } else if (*part.min_key < *all.min_key) {
-    all.min_key = part.min_key;
-    all.min_exact = part.min_exact;
+  } else if (*other.min_key < *one.min_key) {
+    all.min_key = other.min_key;
+    all.min_exact = other.min_exact;
   }
-  if (!part.max_key || !all.max_key) {
+  if (!one.max_key || !other.max_key) {
     all.max_key.reset();
-  } else if (*part.max_key > *all.max_key) {
-    all.max_key = part.max_key;
-    all.max_exact = part.max_exact;
+  } else if (*other.max_key > *one.max_key) {
+    all.max_key = other.max_key;
+    all.max_exact = other.max_exact;
   }
-}
-
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-nb::dict Metadata(const Pairs& pairs, const Pairs& more = {}) {
-  nb::dict dict;
-  for (const Pairs* each : {&pairs, &more}) {
-    for (const auto& [key, value] : *each) {
-      const ColumnType text = ColumnType::String();
-      dict[ToPython<std::string_view>(key, text)] = ToPython<std::string_view>(value, text);
-    }
-  }
-  return dict;
-}
-
-nb::dict FileInfo(const cfile::FileInfo& info) {
-  nb::dict dict;
-  dict["type"] = info.type.ToString();
-  dict["encoding"] = cfile::EncodingName(info.encoding);
-  dict["compression"] = cfile::CompressionName(info.compression);
-  dict["nullable"] = info.nullable;
-  dict["num_rows"] = info.num_rows;
-  dict["file_size_bytes"] = info.file_size_bytes;
-  dict["version"] = static_cast<int>(info.version);
-  dict["created_by"] = info.created_by;
-  dict["has_positional_index"] = info.positional_index_root.has_value();
-  dict["has_value_index"] = info.value_index_root.has_value();
-  dict["has_levels"] = info.has_levels();
-  dict["metadata"] = Metadata(info.header_metadata, info.footer_metadata);
-  return dict;
+  return all;
 }
 
 // The blocks of one file. `part`: its part in a table, or None.
@@ -153,9 +118,9 @@ nb::list Described(const std::vector<Found>& damages) {
   return list;
 }
 
-// True if the user has pressed Ctrl-C. This ends the verification of a file, too.
-bool WasCancelled(const std::vector<Found>& damages) {
-  return !damages.empty() && damages.back().damage.status.code() == absl::StatusCode::kCancelled;
+// True if an exception of Python has ended the reading of a file, for example KeyboardInterrupt.
+bool HasException(const std::vector<Found>& damages) {
+  return !damages.empty() && IsPythonError(damages.back().damage.status);
 }
 
 }  // namespace
@@ -206,28 +171,30 @@ nb::list Parts(const Opened& opened) {
 }
 
 nb::dict Info(const Opened& opened) {
-  if (!opened.is_table()) return FileInfo(opened.file().info());
-  const cfile::TableReader& table = opened.table();
+  const cfile::Reader file = opened.file();
+  const cfile::FileInfo& info = file.info();
   nb::dict dict;
-  uint64_t size_bytes = 0;
-  WithoutLock([&]() -> absl::Status {
-    for (size_t i = 0; i < table.num_parts(); ++i) {
-      const auto part = table.part(i);
-      if (!part.ok()) return part.status();
-      size_bytes += part->size_bytes;
-    }
-    return absl::OkStatus();
-  });
-  nb::list key;
-  for (const size_t column : opened.schema().key_columns) {
-    key.append(opened.schema().columns[column].name);
+  dict["type"] = info.type.ToString();
+  dict["encoding"] = cfile::EncodingName(info.encoding);
+  dict["compression"] = cfile::CompressionName(info.compression);
+  dict["nullable"] = info.nullable;
+  dict["num_rows"] = info.num_rows;
+  dict["file_size_bytes"] = info.file_size_bytes;
+  dict["version"] = static_cast<int>(info.version);
+  dict["created_by"] = info.created_by;
+  dict["has_positional_index"] = info.positional_index_root.has_value();
+  dict["has_value_index"] = info.value_index_root.has_value();
+  dict["has_levels"] = info.has_levels();
+  dict["metadata"] = Metadata(opened);
+  return dict;
+}
+
+nb::dict Metadata(const Opened& opened) {
+  nb::dict dict;
+  for (const auto& [key, value] : WithoutLock([&] { return opened.metadata(); })) {
+    const ColumnType text = ColumnType::String();
+    dict[ToPython<std::string_view>(key, text)] = ToPython<std::string_view>(value, text);
   }
-  dict["num_rows"] = table.num_rows();
-  dict["num_parts"] = table.num_parts();
-  dict["size_bytes"] = size_bytes;
-  dict["key"] = key;
-  dict["oldest_reader"] = cfile::OldestReaderName(table.oldest_reader());
-  dict["metadata"] = Metadata(WithoutLock([&] { return table.metadata(); }));
   return dict;
 }
 
@@ -254,7 +221,7 @@ nb::object Statistics(const Opened& opened, const std::string& column) {
         if (!statistics.ok()) return statistics.status();
         if (*statistics != nullptr) bounds = (*statistics)->file;
       }
-      Merge(*bounds, all);
+      all = Merged(all, *bounds);
     }
     return absl::OkStatus();
   });
@@ -290,31 +257,28 @@ nb::dict Verify(const Opened& opened) {
     for (const cfile::Damage& damage : report.damages) damages.push_back({file, damage});
     for (const cfile::Damage& limit : report.limits) limits.push_back({file, limit});
   };
-  if (!opened.is_table()) {
-    WithoutLock([&] {
+  WithoutLock([&]() -> absl::Status {
+    if (!opened.is_table()) {
       add(opened.name(), cfile::Verify(opened.file()));
       return absl::OkStatus();
-    });
-  } else {
+    }
     const cfile::TableReader& table = opened.table();
-    WithoutLock([&]() -> absl::Status {
-      const size_t columns = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
-      for (size_t part = 0; part < table.num_parts(); ++part) {
-        for (size_t column = 0; column < columns; ++column) {
-          const auto file = table.part_file(part, column);
-          if (!file.ok()) return file.status();
-          if (file->empty()) continue;
-          add(cfile::StrCat(opened.name(), "/", *file), table.VerifyColumn(part, column));
-          if (WasCancelled(damages)) return absl::OkStatus();
-        }
-        const cfile::VerifyReport copy = table.VerifyCopy(part);
-        const auto info = table.part(part);
-        if (!copy.ok() && info.ok()) add(cfile::StrCat(opened.name(), "/", info->name), copy);
+    const size_t columns = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
+    for (size_t part = 0; part < table.num_parts(); ++part) {
+      for (size_t column = 0; column < columns; ++column) {
+        const auto file = table.part_file(part, column);
+        if (!file.ok()) return file.status();
+        if (file->empty()) continue;
+        add(cfile::StrCat(opened.name(), "/", *file), table.VerifyColumn(part, column));
+        if (HasException(damages)) return absl::OkStatus();
       }
-      return absl::OkStatus();
-    });
-  }
-  if (WasCancelled(damages)) Raise(damages.back().damage.status);
+      const cfile::VerifyReport copy = table.VerifyCopy(part);
+      const auto info = table.part(part);
+      if (!copy.ok() && info.ok()) add(cfile::StrCat(opened.name(), "/", info->name), copy);
+    }
+    return absl::OkStatus();
+  });
+  if (HasException(damages)) Raise(damages.back().damage.status);
   nb::dict dict;
   dict["rows"] = opened.num_rows();
   dict["blocks"] = blocks;

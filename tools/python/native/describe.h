@@ -12,6 +12,7 @@ nb::list Columns(const Opened& opened);
 nb::list Fields(const Opened& opened);
 nb::list Parts(const Opened& opened);
 nb::dict Info(const Opened& opened);
+nb::dict Metadata(const Opened& opened);
 nb::object Statistics(const Opened& opened, const std::string& column);
 nb::list Blocks(const Opened& opened, const std::string& column);
 nb::dict Verify(const Opened& opened);

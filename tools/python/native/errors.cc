@@ -43,11 +43,12 @@ class KeptExceptions {
     return std::nullopt;
   }
 
-  // True if the exception of a status with this message was not raised.
+  // True if Take would return an exception.
   bool Has(std::string_view message) {
     const std::lock_guard lock(mutex_);
-    return std::any_of(kept_.begin(), kept_.end(),
-                       [&](const Kept& kept) { return kept.message == message; });
+    return std::any_of(kept_.begin(), kept_.end(), [&](const Kept& kept) {
+      return message.find(kept.message) != std::string_view::npos;
+    });
   }
 
  private:
@@ -127,9 +128,23 @@ absl::Status RunSignalHandlers(const std::string& name) {
 
 absl::Status TakeInterrupt() {
   if (kept_interrupt.ok()) return absl::OkStatus();
-  absl::Status status = std::exchange(kept_interrupt, absl::OkStatus());
-  const absl::string_view message = status.message();
-  return Exceptions().Has({message.data(), message.size()}) ? status : absl::OkStatus();
+  const absl::Status status = std::exchange(kept_interrupt, absl::OkStatus());
+  return IsPythonError(status) ? status : absl::OkStatus();
+}
+
+bool IsPythonError(const absl::Status& status) {
+  return Exceptions().Has(std::string(status.message()));
+}
+
+void RunWithoutLock(absl::FunctionRef<absl::Status()> work) {
+  absl::Status status;
+  {
+    const nb::gil_scoped_release release;
+    status = work();
+  }
+  // The library may ignore an error of a read that it does not need.
+  if (status.ok()) status = TakeInterrupt();
+  Check(status);
 }
 
 }  // namespace cfile_python

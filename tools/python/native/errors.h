@@ -11,8 +11,10 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -44,6 +46,9 @@ T ValueOf(absl::StatusOr<T> result) {
 // for the message.
 absl::Status StatusOfPythonError(const std::string& name);
 
+// True if Raise would raise an exception that StatusOfPythonError has taken. Needs no lock.
+bool IsPythonError(const absl::Status& status);
+
 // Runs the handlers of signals. Returns a status if one has raised an exception, for example
 // KeyboardInterrupt. Only the main thread of the interpreter runs handlers. Takes the lock.
 // The library ignores errors of some reads. So the error is also kept, for this thread.
@@ -52,21 +57,22 @@ absl::Status RunSignalHandlers(const std::string& name);
 // its exception was raised already.
 absl::Status TakeInterrupt();
 
-// Calls `work` without the interpreter lock. Returns its result, or raises its error.
+// Calls `work` without the interpreter lock, and raises its error.
+void RunWithoutLock(absl::FunctionRef<absl::Status()> work);
+
+// The same for work that returns absl::Status, or absl::StatusOr<T>: then returns the value.
 template <typename Work>
 auto WithoutLock(Work&& work) {
   using Result = decltype(work());
-  auto call = [&] {
-    nb::gil_scoped_release release;
-    return work();
-  };
-  Result result = call();
-  // The library may ignore an error of a read that it does not need.
-  if (result.ok()) Check(TakeInterrupt());
   if constexpr (std::is_same_v<Result, absl::Status>) {
-    Check(result);
+    RunWithoutLock(work);
   } else {
-    return ValueOf(std::move(result));
+    Result result;
+    RunWithoutLock([&] {
+      result = work();
+      return result.status();
+    });
+    return *std::move(result);
   }
 }
 

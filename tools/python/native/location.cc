@@ -1,14 +1,14 @@
 #include "tools/python/native/location.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "cfile/status.h"
+#include "cfile/table.h"
 #include "tools/python/native/object_source.h"
+#include "tools/python/native/settings.h"
 #ifdef CFILE_WITH_HTTP
 #include "cfile/http.h"
 #endif
@@ -16,64 +16,20 @@
 namespace cfile_python {
 namespace {
 
-std::shared_ptr<cfile::Storage> LocalStorage(const std::string& directory) {
-  return cfile::NewLocalStorage(directory, cfile::ReaderOptions::Access::kPread);
-}
-
-}  // namespace
-
 #ifdef CFILE_WITH_HTTP
-namespace {
-
-template <typename T>
-T Cast(const char* option, nb::handle value) {
-  T result{};
-  if (nb::try_cast<T>(value, result)) return result;
-  throw nb::type_error(cfile::StrCat("storage_options: ", option, " has a wrong type").c_str());
-}
-
-using Options = cfile::HttpOptions;
-
-// The keys of storage_options, and how each sets its option.
-struct StorageOption {
-  const char* name;
-  void (*set)(const char* name, nb::handle value, Options& options);
-};
-constexpr StorageOption kStorageOptions[] = {
-    {"endpoint", [](const char* name, nb::handle value,
-                    Options& options) { options.s3.endpoint = Cast<std::string>(name, value); }},
-    {"region", [](const char* name, nb::handle value,
-                  Options& options) { options.s3.region = Cast<std::string>(name, value); }},
-    {"anonymous", [](const char* name, nb::handle value,
-                     Options& options) { options.s3.anonymous = Cast<bool>(name, value); }},
-    {"path_style", [](const char* name, nb::handle value,
-                      Options& options) { options.s3.path_style = Cast<bool>(name, value); }},
-    {"cache", [](const char* name, nb::handle value,
-                 Options& options) { options.cache_directory = Cast<std::string>(name, value); }},
-    {"certificate_file",
-     [](const char* name, nb::handle value, Options& options) {
-       options.certificate_file = Cast<std::string>(name, value);
-     }},
-};
-
-Options HttpOptionsOf(const nb::dict& given) {
-  Options options{.interrupted = [] {
+cfile::HttpOptions HttpOptionsOf(const nb::dict& given) {
+  cfile::HttpOptions options{.interrupted = [] {
     const absl::Status status = TakeInterrupt();
     return status.ok() ? RunSignalHandlers("a request") : status;
   }};
-  for (const auto [key, value] : given) {
-    const auto name = nb::cast<std::string>(nb::str(key));
-    const auto* const option = std::find_if(std::begin(kStorageOptions), std::end(kStorageOptions),
-                                            [&](const auto& known) { return known.name == name; });
-    if (option == std::end(kStorageOptions)) {
-      std::string names;
-      for (const StorageOption& known : kStorageOptions)
-        names += cfile::StrCat(names.empty() ? "" : ", ", known.name);
-      Raise(absl::InvalidArgumentError(
-          cfile::StrCat("storage_options: there is no option ", name, "; there are ", names)));
-    }
-    option->set(option->name, value, options);
-  }
+  Given(given, "storage_options: ")
+      .To("endpoint", options.s3.endpoint)
+      .To("region", options.s3.region)
+      .To("anonymous", options.s3.anonymous)
+      .To("path_style", options.s3.path_style)
+      .To("cache", options.cache_directory)
+      .To("certificate_file", options.certificate_file)
+      .Done();
   return options;
 }
 
@@ -109,55 +65,10 @@ std::shared_ptr<const cfile::HttpClient> ClientOf(const cfile::HttpOptions& opti
   }
   return known.client;
 }
-
-}  // namespace
-
-Location::Location(std::string url, const nb::dict& options)
-    : text_(std::move(url)), client_(ClientOf(HttpOptionsOf(options))) {}
-
-absl::StatusOr<std::shared_ptr<const cfile::Source>> Location::OpenFile() const {
-  return Interruptible(client_ == nullptr ? cfile::OpenPreadSource(text_)
-                                          : client_->OpenUrl(text_));
-}
-
-absl::StatusOr<std::unique_ptr<cfile::Sink>> Location::CreateFile(
-    cfile::ExistingFile existing) const {
-  return Interruptible(client_ == nullptr ? cfile::NewFileSink(text_, existing)
-                                          : client_->CreateUrl(text_, existing));
-}
-
-std::shared_ptr<cfile::Storage> Location::Storage() const {
-  return Interruptible(client_ == nullptr ? LocalStorage(text_)
-                                          : ValueOf(client_->OpenTable(text_)));
-}
-
-#else
-
-Location::Location(std::string url, const nb::dict&) : text_(std::move(url)) {
-  Raise(absl::UnimplementedError("this build of cfile cannot read URLs"));
-}
-
-absl::StatusOr<std::shared_ptr<const cfile::Source>> Location::OpenFile() const {
-  return Interruptible(cfile::OpenPreadSource(text_));
-}
-
-absl::StatusOr<std::unique_ptr<cfile::Sink>> Location::CreateFile(
-    cfile::ExistingFile existing) const {
-  return Interruptible(cfile::NewFileSink(text_, existing));
-}
-
-std::shared_ptr<cfile::Storage> Location::Storage() const {
-  return Interruptible(LocalStorage(text_));
-}
-
 #endif
 
-Location::Location(std::string path) : text_(std::move(path)) {}
-
-namespace {
-
 // What os.fsencode returns for a str. ValueError: there is a zero byte in it.
-std::string BytesOf(nb::handle path) {
+std::string EncodedPath(nb::handle path) {
   PyObject* bytes = nullptr;
   if (PyUnicode_FSConverter(path.ptr(), &bytes) == 0) throw nb::python_error();
   return PyBytes_AsString(nb::steal(bytes).ptr());
@@ -165,16 +76,60 @@ std::string BytesOf(nb::handle path) {
 
 }  // namespace
 
+Location::Location(std::string path) : text_(std::move(path)) {}
+
+Location::Location(std::string url, [[maybe_unused]] const nb::dict& options)
+    : text_(std::move(url)) {
+#ifdef CFILE_WITH_HTTP
+  client_ = ClientOf(HttpOptionsOf(options));
+#else
+  Raise(absl::UnimplementedError("this build of cfile cannot read URLs"));
+#endif
+}
+
+absl::StatusOr<std::shared_ptr<const cfile::Source>> Location::OpenFile() const {
+#ifdef CFILE_WITH_HTTP
+  if (is_url()) return Interruptible(client_->OpenUrl(text_));
+#endif
+  return Interruptible(cfile::OpenPreadSource(text_));
+}
+
+absl::StatusOr<std::unique_ptr<cfile::Sink>> Location::CreateFile(
+    cfile::ExistingFile existing) const {
+#ifdef CFILE_WITH_HTTP
+  if (is_url()) return Interruptible(client_->CreateUrl(text_, existing));
+#endif
+  return Interruptible(cfile::NewFileSink(text_, existing));
+}
+
+std::shared_ptr<cfile::Storage> Location::Storage() const {
+#ifdef CFILE_WITH_HTTP
+  if (is_url()) return Interruptible(ValueOf(client_->OpenTable(text_)));
+#endif
+  return Interruptible(cfile::NewLocalStorage(text_, cfile::ReaderOptions::Access::kPread));
+}
+
 std::optional<Location> LocationOf(const nb::object& object) {
-  if (nb::isinstance<nb::str>(object)) return Location(BytesOf(object));
+  if (nb::isinstance<nb::str>(object)) return Location(EncodedPath(object));
   if (nb::isinstance<Location>(object)) return nb::cast<Location>(object);
   return std::nullopt;
+}
+
+cfile::Schema SchemaOfTable(const Location& place) {
+  return AtTable(place,
+                 [](const auto& storage) { return cfile::TableReader::Open(storage, kLimits); })
+      .schema();
+}
+
+std::vector<cfile::WriterOptions> OptionsOfTable(const Location& place, const nb::dict& settings) {
+  if (settings.size() == 0) return {};
+  return OptionsOf(settings, SchemaOfTable(place));
 }
 
 void AddLocation(nb::module_& module) {
   nb::class_<Location>(module, "Location")
       .def("__init__",
-           [](Location* place, const nb::str& path) { new (place) Location(BytesOf(path)); })
+           [](Location* place, const nb::str& path) { new (place) Location(EncodedPath(path)); })
       .def(nb::init<std::string, const nb::dict&>(), nb::arg("url"), nb::arg("options"))
       .def("__str__", [](const Location& place) { return PathOf(place.text()); });
   nb::implicitly_convertible<nb::str, Location>();

@@ -4,8 +4,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cfile/io.h"
+#include "cfile/options.h"
+#include "cfile/schema.h"
 #include "cfile/storage.h"
 #include "tools/python/native/errors.h"
 
@@ -42,6 +45,11 @@ class Location {
   std::shared_ptr<const cfile::HttpClient> client_;  // null: a path
 };
 
+// The limits of this package for tables that it opens or changes.
+inline const cfile::ReaderOptions kLimits{.access = cfile::ReaderOptions::Access::kPread,
+                                          .blocks_up_to_file_size = true,
+                                          .max_metadata_size_bytes = size_t{256} << 20};
+
 // Returns the location that a str or a Location names; nullopt for other objects. Needs the
 // interpreter lock.
 std::optional<Location> LocationOf(const nb::object& object);
@@ -53,6 +61,12 @@ auto AtTable(const Location& place, Work&& work) {
   const std::shared_ptr<cfile::Storage> storage = place.Storage();
   return WithoutLock([&] { return work(storage); });
 }
+
+// The schema of the table at `place`, now. Raises errors.
+cfile::Schema SchemaOfTable(const Location& place);
+
+// The options of each column of the table at `place` (OptionsOf); none if there are no settings.
+std::vector<cfile::WriterOptions> OptionsOfTable(const Location& place, const nb::dict& settings);
 
 // Adds the class Location and the function has_http.
 void AddLocation(nb::module_& module);

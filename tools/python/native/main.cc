@@ -2,11 +2,8 @@
 #include "cfile/types.h"
 #include "encodings/registry.h"
 #include "tools/python/native/location.h"
-#include "tools/python/native/maintenance.h"
-#include "tools/python/native/parquet.h"
-#include "tools/python/native/reading.h"
+#include "tools/python/native/module.h"
 #include "tools/python/native/stream.h"
-#include "tools/python/native/writers.h"
 
 NB_MODULE(_native, module) {
   using namespace cfile_python;  // NOLINT

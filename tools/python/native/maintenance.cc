@@ -1,5 +1,4 @@
-
-#include "tools/python/native/maintenance.h"
+#include "tools/python/native/module.h"
 
 #include <nanobind/stl/map.h>
 
@@ -8,7 +7,6 @@
 #include <optional>
 
 #include "cfile/arrow_import.h"
-#include "cfile/compound_key.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
 #include "cfile/table_columns.h"
@@ -22,14 +20,14 @@
 namespace cfile_python {
 namespace {
 
-using Names = std::vector<std::string>;
-
 cfile::ColumnType TypeOf(const std::string& text) {
   return ValueOf(cfile::ColumnType::Parse(text));
 }
 
 nb::dict Compact(const Location& path, const Names& parts, const nb::dict& settings, bool newest) {
-  const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
+  std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
+  for (auto& of_column : options)
+    of_column.max_metadata_size_bytes = kLimits.max_metadata_size_bytes;
   const auto kept = newest ? cfile::KeptRows::kNewestOfKey : cfile::KeptRows::kAll;
   const cfile::CompactReport report =
       AtTable(path, [&](const auto& table) { return cfile::Compact(table, parts, options, kept); });
@@ -43,20 +41,13 @@ nb::dict Compact(const Location& path, const Names& parts, const nb::dict& setti
 
 void DropRowsBelow(const Location& path, const std::optional<std::string>& column,
                    const nb::object& key) {
-  const auto storage = path.Storage();
-  const cfile::Schema schema =
-      WithoutLock([&] { return cfile::TableReader::Open(storage); }).schema();
+  const cfile::Schema schema = SchemaOfTable(path);
+  const std::vector<cfile::WriterOptions> options{
+      {.max_metadata_size_bytes = kLimits.max_metadata_size_bytes}};
   if (!column) {
-    if (!schema.key_index()) throw nb::value_error("the table has no key columns");
-    const std::vector<cfile::KeyColumn> columns = schema.key_types();
-    cfile::CompoundKey built(columns);
-    size_t count = 0;
-    for (const nb::handle value : key) {
-      if (count == columns.size()) throw nb::value_error("the key has too many values");
-      AddToKey(built, columns[count++], value);
-    }
-    WithoutLock([&] {
-      return cfile::DropRowsBelow<std::string_view>(storage, *schema.key_index(), built.bytes());
+    const std::string bytes = CompoundBytes(schema, key);
+    AtTable(path, [&](const auto& table) {
+      return cfile::DropRowsBelow<std::string_view>(table, *schema.key_index(), bytes, options);
     });
     return;
   }
@@ -71,7 +62,9 @@ void DropRowsBelow(const Location& path, const std::optional<std::string>& colum
                       cfile::StrCat("outside of the range of ", type.ToString()).c_str());
       throw nb::python_error();
     }
-    WithoutLock([&] { return cfile::DropRowsBelow<T>(storage, *position, least.value); });
+    AtTable(path, [&](const auto& table) {
+      return cfile::DropRowsBelow<T>(table, *position, least.value, options);
+    });
   });
 }
 
@@ -82,7 +75,7 @@ nb::list CollectGarbage(const Location& path, double older_than_seconds) {
   }
   const std::chrono::seconds age(static_cast<int64_t>(older_than_seconds));
   const auto removed =
-      AtTable(path, [&](const auto& table) { return cfile::CollectGarbage(table, age); });
+      AtTable(path, [&](const auto& table) { return cfile::CollectGarbage(table, age, kLimits); });
   nb::list list;
   for (const cfile::RemovedGarbage& garbage : removed) {
     list.append(nb::make_tuple(garbage.name, garbage.size_bytes));
@@ -95,7 +88,8 @@ void AddColumn(const Location& path, const std::string& name, const std::string&
   const cfile::ColumnSchema column{.name = name, .type = TypeOf(type), .nullable = nullable};
   std::optional<cfile::Literal> literal;
   if (!value.is_none()) literal = LiteralOf(value, column.type);
-  AtTable(path, [&](const auto& table) { return cfile::AddColumn(table, column, literal); });
+  AtTable(path,
+          [&](const auto& table) { return cfile::AddColumn(table, column, literal, kLimits); });
 }
 
 // Writes the columns of the stream `data`: new columns, or new values of columns.
@@ -126,28 +120,33 @@ using Pairs = std::map<std::string, std::string>;
 // Replaces the pairs `before` by `after`. kAborted: there are other pairs with these keys.
 void ReplaceMetadata(const Location& path, const Pairs& before, const Pairs& after) {
   AtTable(path, [&](const auto& table) {
-    return cfile::ChangeMetadata(table, [&](auto& pairs) -> absl::Status {
-      Pairs found;
-      std::erase_if(pairs, [&](const auto& pair) {
-        const bool is_named = before.contains(pair.first) || after.contains(pair.first);
-        return is_named && found.insert(pair).second;
-      });
-      if (found != before) return absl::AbortedError("the metadata have changed");
-      pairs.insert(pairs.end(), after.begin(), after.end());
-      return absl::OkStatus();
-    });
+    return cfile::ChangeMetadata(
+        table,
+        [&](auto& pairs) -> absl::Status {
+          Pairs found;
+          std::erase_if(pairs, [&](const auto& pair) {
+            const bool is_named = before.contains(pair.first) || after.contains(pair.first);
+            return is_named && found.insert(pair).second;
+          });
+          if (found != before) return absl::AbortedError("the metadata have changed");
+          pairs.insert(pairs.end(), after.begin(), after.end());
+          return absl::OkStatus();
+        },
+        kLimits);
   });
 }
 
-nb::list Repair(const Location& path, bool salvage, bool null_lost, bool drop_damaged, bool force,
-                bool dry_run) {
-  const cfile::RepairReport report = AtTable(path, [&](const auto& table) {
-    return cfile::Repair(table, {.salvage = salvage,
-                                 .null_lost = null_lost,
-                                 .drop_damaged = drop_damaged,
-                                 .force = force,
-                                 .dry_run = dry_run});
-  });
+nb::list Repair(const Location& path, const nb::dict& given) {
+  cfile::RepairOptions options{.reader = kLimits};
+  Given(given)
+      .To("salvage", options.salvage)
+      .To("null_lost", options.null_lost)
+      .To("drop_damaged", options.drop_damaged)
+      .To("force", options.force)
+      .To("dry_run", options.dry_run)
+      .Done();
+  const cfile::RepairReport report =
+      AtTable(path, [&](const auto& table) { return cfile::Repair(table, options); });
   nb::list list;
   for (const cfile::RepairedPart& part : report.parts) {
     nb::dict dict;
@@ -173,7 +172,7 @@ void AddMaintenance(nb::module_& module) {
   module.def("part_origin", [](const Location& path, const std::string& part) -> nb::object {
     std::optional<cfile::PartOrigin> origin;
     AtTable(path, [&](const auto& table) -> absl::Status {
-      auto read = cfile::ReadPartOrigin(table, part);
+      auto read = cfile::ReadPartOrigin(table, part, kLimits);
       if (absl::IsNotFound(read.status())) return absl::OkStatus();
       if (read.ok()) origin = *std::move(read);
       return read.status();
@@ -184,11 +183,11 @@ void AddMaintenance(nb::module_& module) {
   module.def("is_table_path", [](const std::string& path) { return cfile::IsTablePath(path); });
   module.def("raise_oldest_reader", [](const Location& path, const std::string& reader) {
     const cfile::OldestReader to = ValueOf(cfile::ParseOldestReader(reader));
-    return cfile::OldestReaderName(
-        AtTable(path, [&](const auto& table) { return cfile::RaiseOldestReader(table, to); }));
+    return cfile::OldestReaderName(AtTable(
+        path, [&](const auto& table) { return cfile::RaiseOldestReader(table, to, kLimits); }));
   });
   module.def("drop_parts", [](const Location& path, const Names& parts) {
-    AtTable(path, [&](const auto& table) { return cfile::DropParts(table, parts); });
+    AtTable(path, [&](const auto& table) { return cfile::DropParts(table, parts, kLimits); });
   });
   module.def("drop_rows_below", &DropRowsBelow, arg("path"), arg("column").none(), arg("key"));
   module.def("collect_garbage", &CollectGarbage, arg("path"), arg("older_than_seconds"));
@@ -197,26 +196,24 @@ void AddMaintenance(nb::module_& module) {
   module.def("write_columns", &WriteColumns, arg("path"), arg("data"), arg("settings"),
              arg("replace"));
   module.def("drop_columns", [](const Location& path, const Names& names) {
-    AtTable(path, [&](const auto& table) { return cfile::DropColumns(table, names); });
+    AtTable(path, [&](const auto& table) { return cfile::DropColumns(table, names, kLimits); });
   });
-  module.def(
-      "rename_column", [](const Location& path, const std::string& from, const std::string& to) {
-        AtTable(path, [&](const auto& table) { return cfile::RenameColumn(table, from, to); });
-      });
+  module.def("rename_column", [](const Location& path, const std::string& from,
+                                 const std::string& to) {
+    AtTable(path, [&](const auto& table) { return cfile::RenameColumn(table, from, to, kLimits); });
+  });
   module.def("replace_metadata", &ReplaceMetadata);
   module.def("change_arrow_schema", &cfile::ChangeArrowSchema, arg("arrow_schema"), arg("renamed"),
              arg("other") = "", arg("added") = Names());
   module.def("reorder_columns", [](const Location& path, const Names& names) {
-    AtTable(path, [&](const auto& table) { return cfile::ReorderColumns(table, names); });
+    AtTable(path, [&](const auto& table) { return cfile::ReorderColumns(table, names, kLimits); });
   });
   module.def(
       "widen_column", [](const Location& path, const std::string& name, const std::string& type) {
         const cfile::ColumnType wider = TypeOf(type);
         AtTable(path, [&](const auto& table) { return cfile::WidenColumn(table, name, wider); });
       });
-  module.def("repair", &Repair, arg("path"), nb::kw_only(), arg("salvage") = false,
-             arg("null_lost") = false, arg("drop_damaged") = false, arg("force") = false,
-             arg("dry_run") = false);
+  module.def("repair", &Repair, arg("path"), arg("options"));
 }
 
 }  // namespace cfile_python

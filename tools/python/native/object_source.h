@@ -1,5 +1,5 @@
-// Sources and storages whose bytes come from Python objects (RangedObject and ObjectFiles of
-// cfile/_native.pyi). Also sources, sinks and storages that run Python's signal handlers during
+// Sources and storages whose bytes come from Python objects (RangedFile and TableFiles of
+// cfile/ranges.py). Also sources, sinks and storages that run Python's signal handlers during
 // reads and writes.
 #pragma once
 

@@ -38,6 +38,15 @@ std::shared_ptr<const FileOrTable> Opened::Held() const {
   return opened_;
 }
 
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> Opened::metadata() const {
+  if (is_table()) return table().metadata();
+  const cfile::Reader file = this->file();
+  auto pairs = file.info().header_metadata;
+  const auto& footer = file.info().footer_metadata;
+  pairs.insert(pairs.end(), footer.begin(), footer.end());
+  return pairs;
+}
+
 absl::StatusOr<std::string> Opened::arrow_schema() const {
   {
     const std::lock_guard lock(mutex_);
@@ -47,12 +56,9 @@ absl::StatusOr<std::string> Opened::arrow_schema() const {
   if (is_table()) {
     text = table().arrow_schema();
   } else {
-    const auto held = Held();  // Close does not end it
-    const cfile::FileInfo& info = file().info();
-    for (const auto* pairs : {&info.header_metadata, &info.footer_metadata}) {
-      for (const auto& [key, value] : *pairs) {
-        if (key == "ARROW:schema") text = value;
-      }
+    const auto pairs = metadata();
+    for (const auto& [key, value] : *pairs) {
+      if (key == "ARROW:schema") text = value;
     }
   }
   if (text.ok()) {
@@ -94,25 +100,25 @@ size_t Opened::Position(const std::string& column) const {
   throw nb::key_error(column.c_str());
 }
 
-Opened::Borrowed::Borrowed(const Opened& opened, size_t column) : opened_(opened), column_(column) {
-  const auto held = opened.Held();
+std::unique_ptr<ColumnCursor> Opened::TakeCursor(size_t column) const {
+  const auto held = Held();
   {
-    const std::lock_guard lock(opened.mutex_);
-    auto& cursors = opened.cursors_[column];
+    const std::lock_guard lock(mutex_);
+    auto& cursors = cursors_[column];
     if (!cursors.empty()) {
-      cursor_ = std::move(cursors.back());
+      auto cursor = std::move(cursors.back());
       cursors.pop_back();
+      return cursor;
     }
   }
-  if (cursor_ == nullptr) cursor_ = NewColumnCursor(*held, opened.schema_, column);
+  return NewColumnCursor(*held, schema_, column);
 }
 
-Opened::Borrowed::~Borrowed() {
+void Opened::KeepCursor(size_t column, std::unique_ptr<ColumnCursor> cursor) const {
   constexpr size_t kMostCursors = 4;
-  const std::lock_guard lock(opened_.mutex_);
-  if (opened_.opened_ == nullptr) return;
-  auto& cursors = opened_.cursors_[column_];
-  if (cursors.size() < kMostCursors) cursors.push_back(std::move(cursor_));
+  const std::lock_guard lock(mutex_);
+  auto& cursors = cursors_[column];
+  if (opened_ != nullptr && cursors.size() < kMostCursors) cursors.push_back(std::move(cursor));
 }
 
 }  // namespace cfile_python

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -40,6 +41,8 @@ class Opened {
   // Closes the files when the calls and the streams that use them have ended.
   void Close();
   const cfile::Schema& schema() const { return schema_; }
+  // The metadata of a table (TableReader::metadata), or of the header and the footer of a file.
+  absl::StatusOr<std::vector<std::pair<std::string, std::string>>> metadata() const;
   // The value of ARROW:schema in the metadata, or "" (TableReader::arrow_schema).
   absl::StatusOr<std::string> arrow_schema() const;
   // Gives an exported stream the types that the rows had when they were written.
@@ -54,25 +57,18 @@ class Opened {
   // costs more than a search. TypeError: the column has levels.
   template <typename Use>
   auto WithCursor(size_t column, Use&& use) const {
-    Borrowed cursor(*this, column);
-    return use(cursor.get());
+    std::unique_ptr<ColumnCursor> cursor = TakeCursor(column);
+    auto result = use(*cursor);
+    KeepCursor(column, std::move(cursor));
+    return result;
   }
 
   // ValueError: Close was called.
   std::shared_ptr<const FileOrTable> Held() const;
 
  private:
-  class Borrowed {
-   public:
-    Borrowed(const Opened& opened, size_t column);
-    ~Borrowed();
-    ColumnCursor& get() { return *cursor_; }
-
-   private:
-    const Opened& opened_;
-    const size_t column_;
-    std::unique_ptr<ColumnCursor> cursor_;
-  };
+  std::unique_ptr<ColumnCursor> TakeCursor(size_t column) const;
+  void KeepCursor(size_t column, std::unique_ptr<ColumnCursor> cursor) const;
 
   const bool is_table_;
   const std::string name_;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -78,11 +79,11 @@ class ParallelStream {
         changed_.notify_all();
         return 0;
       }
-      if (range.error != 0) {
-        text_ = range.text;
-        return range.error;
+      if (range.end && range.end->error != 0) {
+        text_ = range.end->text;
+        return range.end->error;
       }
-      if (range.done) {
+      if (range.end) {
         ++current_;
         changed_.notify_all();
       } else if (changed_.wait_for(lock, std::chrono::milliseconds(50)) ==
@@ -104,12 +105,13 @@ class ParallelStream {
   bool is_own() const { return getpid() == process_; }
 
  private:
-  // The batches of a range that were read and not consumed yet.
-  struct Range {
-    std::deque<Array> arrays;
-    bool done = false;
+  struct End {
     int error = 0;
     std::string text;
+  };
+  struct Range {
+    std::deque<Array> arrays;  // that were read and not consumed yet
+    std::optional<End> end;    // set when the range was read
   };
 
   static std::string TextOf(ArrowArrayStream& stream, int error) {
@@ -118,53 +120,41 @@ class ParallelStream {
   }
 
   void Work() {
+    std::unique_lock lock(mutex_);
     for (;;) {
-      size_t number;
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] {
-          return cancelled_ || next_ == ranges_.size() || next_ <= current_ + options_.threads;
-        });
-        if (cancelled_ || next_ == ranges_.size()) return;
-        number = next_++;
-      }
-      int error = 0;
-      std::string text;
+      changed_.wait(lock, [&] {
+        return cancelled_ || next_ == ranges_.size() || next_ <= current_ + options_.threads;
+      });
+      if (cancelled_ || next_ == ranges_.size()) return;
+      const size_t number = next_++;
+      lock.unlock();
+      End end{.error = ENOMEM, .text = "no memory"};
       try {
-        Read(number, error, text);
-      } catch (const std::exception&) {
-        error = ENOMEM;
-        text = "no memory";
+        end = Read(number);
+      } catch (const std::exception&) {  // there is no memory
       }
-      const std::lock_guard lock(mutex_);
-      rows_[number].error = error;
-      rows_[number].text = std::move(text);
-      rows_[number].done = true;
+      lock.lock();
+      rows_[number].end = std::move(end);
       changed_.notify_all();
     }
   }
 
-  void Read(size_t number, int& error, std::string& text) {
+  End Read(size_t number) {
     Released<ArrowArrayStream> opened;
     ArrowArrayStream& stream = opened.value;
-    if (const absl::Status status = open_(ranges_[number], &stream); !status.ok()) {
-      error = ErrnoOf(status.code());
-      text = std::string(status.message());
-      return;
-    }
+    if (const absl::Status status = open_(ranges_[number], &stream); !status.ok())
+      return {.error = ErrnoOf(status.code()), .text = std::string(status.message())};
     for (;;) {
       auto array = std::make_unique<Released<ArrowArray>>();
-      error = stream.get_next(&stream, &array->value);
-      if (error != 0) {
+      if (const int error = stream.get_next(&stream, &array->value); error != 0) {
         array->value.release = nullptr;
-        text = TextOf(stream, error);
-        return;
+        return {.error = error, .text = TextOf(stream, error)};
       }
-      if (array->value.release == nullptr) return;
+      if (array->value.release == nullptr) return {};
       std::unique_lock lock(mutex_);
       Range& range = rows_[number];
       changed_.wait(lock, [&] { return cancelled_ || range.arrays.size() < options_.max_batches; });
-      if (cancelled_) return;
+      if (cancelled_) return {};
       range.arrays.push_back(std::move(array));
       changed_.notify_all();
     }
@@ -185,29 +175,17 @@ class ParallelStream {
   std::vector<std::thread> threads_;
 };
 
-ParallelStream& Of(ArrowArrayStream* stream) {
-  return *static_cast<ParallelStream*>(stream->private_data);
-}
-
 }  // namespace
 
 absl::Status MakeParallelStream(std::vector<cfile::OrdinalRange> ranges, OpenRange open,
                                 const ParallelOptions& options, ArrowArrayStream* out) {
-  auto made = std::make_unique<ParallelStream>(std::move(ranges), std::move(open), options);
+  const std::shared_ptr<ParallelStream> made(
+      new ParallelStream(std::move(ranges), std::move(open), options), [](ParallelStream* stream) {
+        if (stream->is_own()) delete stream;
+      });
   const absl::Status status = made->Begin();
-  if (!status.ok()) return status;
-  *out = {.get_schema = [](ArrowArrayStream* stream,
-                           ArrowSchema* schema) { return Of(stream).GetSchema(schema); },
-          .get_next = [](ArrowArrayStream* stream,
-                         ArrowArray* array) { return Of(stream).GetNext(array); },
-          .get_last_error = [](ArrowArrayStream* stream) { return Of(stream).text(); },
-          .release =
-              [](ArrowArrayStream* stream) {
-                if (Of(stream).is_own()) delete &Of(stream);
-                stream->release = nullptr;
-              },
-          .private_data = made.release()};
-  return absl::OkStatus();
+  if (status.ok()) MakeStream(made, out);
+  return status;
 }
 
 }  // namespace cfile_python

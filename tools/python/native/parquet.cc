@@ -1,4 +1,4 @@
-#include "cfile/parquet.h"
+#include "tools/python/native/module.h"
 
 #include <nanobind/stl/map.h>
 
@@ -7,18 +7,16 @@
 #include <optional>
 #include <utility>
 
+#include "cfile/parquet.h"
 #include "cfile/status.h"
 #include "cfile/types.h"
 #include "tools/python/native/location.h"
 #include "tools/python/native/object_source.h"
 #include "tools/python/native/opened.h"
-#include "tools/python/native/parquet.h"
 #include "tools/python/native/settings.h"
 
 namespace cfile_python {
 namespace {
-
-using Names = std::vector<std::string>;
 
 nb::dict DictOf(const cfile::ParquetReport& report) {
   nb::dict dict;
@@ -62,17 +60,20 @@ cfile::Schema WithTypes(cfile::Schema schema, const std::map<std::string, std::s
   return schema;
 }
 
-// `source`: a Location, or a RangedObject.
+// `source`: a Location, or a RangedFile.
 nb::dict ImportParquet(const nb::object& source, const Location& target, const nb::dict& settings,
-                       const Names& columns, const Names& sorted_by,
-                       const std::map<std::string, std::string>& types, bool append,
-                       bool part_per_row_group, bool copy_pages, size_t max_page_size_bytes) {
-  cfile::ParquetImportOptions options{.columns = columns,
-                                      .sorted_by = sorted_by,
-                                      .append = append,
-                                      .part_per_row_group = part_per_row_group,
-                                      .copy_pages = copy_pages,
-                                      .max_page_size_bytes = max_page_size_bytes};
+                       const nb::dict& given) {
+  cfile::ParquetImportOptions options;
+  std::map<std::string, std::string> types;
+  Given(given)
+      .To("columns", options.columns)
+      .To("sorted_by", options.sorted_by)
+      .To("types", types)
+      .To("append", options.append)
+      .To("part_per_row_group", options.part_per_row_group)
+      .To("copy_pages", options.copy_pages)
+      .To("max_page_size_bytes", options.max_page_size_bytes)
+      .Done();
   std::string path;  // of a file or a directory, if `object` is null
   std::shared_ptr<const cfile::Source> object;
   const std::optional<Location> location = LocationOf(source);
@@ -83,7 +84,7 @@ nb::dict ImportParquet(const nb::object& source, const Location& target, const n
   } else {
     path = location->text();
   }
-  if (append) {
+  if (options.append) {
     options.writer = OptionsOfTable(target, settings);
   } else {
     cfile::Schema schema = WithoutLock([&] {
@@ -101,22 +102,24 @@ nb::dict ImportParquet(const nb::object& source, const Location& target, const n
 }
 
 // `target`: a Location, or an object with a method `write`.
-nb::dict ExportParquet(const Opened& source, const nb::object& target, const Names& columns,
-                       uint64_t max_row_group_rows, const std::optional<std::string>& compression,
-                       int page_version, bool page_index, bool page_checksums, bool check_values,
-                       const std::vector<std::pair<std::string, std::string>>& metadata) {
+nb::dict ExportParquet(const Opened& source, const nb::object& target, const nb::dict& given) {
+  cfile::ParquetExportOptions options;
+  int page_version = 2;
+  Given(given)
+      .To("columns", options.columns)
+      .To("max_row_group_rows", options.max_row_group_rows)
+      .To("compression", cfile::ParseCompression, options.compression)
+      .To("page_version", page_version)
+      .To("page_index", options.page_index)
+      .To("page_checksums", options.page_checksums)
+      .To("check_values", options.check_values)
+      .To("metadata", options.metadata)
+      .Done();
   if (page_version != 1 && page_version != 2) {
     throw nb::value_error(
         cfile::StrCat("page_version: expected 1 or 2, got ", page_version).c_str());
   }
-  cfile::ParquetExportOptions options{.columns = columns,
-                                      .max_row_group_rows = max_row_group_rows,
-                                      .data_page_v2 = page_version == 2,
-                                      .page_index = page_index,
-                                      .page_checksums = page_checksums,
-                                      .check_values = check_values,
-                                      .metadata = metadata};
-  if (compression) options.compression = ValueOf(cfile::ParseCompression(*compression));
+  options.data_page_v2 = page_version == 2;
   std::unique_ptr<cfile::Sink> sink;
   if (const std::optional<Location> location = LocationOf(target)) {
     sink = WithoutLock([&] { return location->CreateFile(); });
@@ -135,12 +138,8 @@ nb::dict ExportParquet(const Opened& source, const nb::object& target, const Nam
 void AddParquet(nb::module_& module) {
   using nb::arg;
   module.def("import_parquet", &ImportParquet, arg("source"), arg("target"), arg("settings"),
-             nb::kw_only(), arg("columns"), arg("sorted_by"), arg("types"), arg("append"),
-             arg("part_per_row_group"), arg("copy_pages"), arg("max_page_size_bytes"));
-  module.def("export_parquet", &ExportParquet, arg("source"), arg("target"), nb::kw_only(),
-             arg("columns"), arg("max_row_group_rows"), arg("compression").none(),
-             arg("page_version"), arg("page_index"), arg("page_checksums"), arg("check_values"),
-             arg("metadata"));
+             arg("options"));
+  module.def("export_parquet", &ExportParquet, arg("source"), arg("target"), arg("options"));
 }
 
 }  // namespace cfile_python

@@ -1,20 +1,19 @@
-#include "tools/python/native/reading.h"
+#include "tools/python/native/module.h"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "cfile/arrow.h"
 #include "cfile/block_cache.h"
-#include "cfile/compound_key.h"
 #include "cfile/status.h"
 #include "tools/python/native/describe.h"
 #include "tools/python/native/location.h"
 #include "tools/python/native/object_source.h"
 #include "tools/python/native/opened.h"
 #include "tools/python/native/parallel_stream.h"
+#include "tools/python/native/settings.h"
 #include "tools/python/native/stream.h"
 #include "tools/python/native/values.h"
 
@@ -24,8 +23,6 @@ namespace {
 using cfile::ArrowExportOptions;
 using cfile::Schema;
 using cfile::TableScanOptions;
-
-using Names = std::optional<std::vector<std::string>>;
 
 // Calls make(stream), and gives the stream the types that the rows had when they were written.
 template <typename Make>
@@ -99,34 +96,6 @@ ExportedStream Stream(const Opened& opened, TableScanOptions scan,
   });
 }
 
-// Reads the ordinals of a buffer of uint64 or of a sequence of int. IndexError: one is not a row.
-std::vector<uint64_t> Ordinals(nb::handle object, uint64_t num_rows) {
-  std::vector<uint64_t> ordinals;
-  const bool is_sequence = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
-  Py_buffer buffer;
-  if (!is_sequence && PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_FORMAT | PyBUF_ND) == 0) {
-    const std::string_view format = buffer.format == nullptr ? "B" : buffer.format;
-    const bool fits = buffer.itemsize == sizeof(uint64_t) && buffer.ndim == 1 &&
-                      (format == "Q" || format == "L" || format == "=Q" || format == "<Q");
-    if (fits) {
-      ordinals.resize(static_cast<size_t>(buffer.len) / sizeof(uint64_t));
-      if (!ordinals.empty()) std::memcpy(ordinals.data(), buffer.buf, buffer.len);
-    }
-    PyBuffer_Release(&buffer);
-    if (!fits) throw nb::type_error("expected a buffer of uint64 with one dimension");
-  } else {
-    PyErr_Clear();
-    for (const nb::handle ordinal : nb::iter(object)) {
-      ordinals.push_back(nb::cast<uint64_t>(ordinal));
-    }
-  }
-  for (const uint64_t ordinal : ordinals) {
-    if (ordinal < num_rows) continue;
-    throw nb::index_error(cfile::StrCat("row ", ordinal, " of ", num_rows, " rows").c_str());
-  }
-  return ordinals;
-}
-
 // The keys that begin with `bytes` begin at `ordinal`, if there are any.
 absl::StatusOr<bool> HasPrefixAt(const Opened& opened, uint64_t ordinal, std::string_view bytes) {
   if (ordinal >= opened.num_rows()) return false;
@@ -135,19 +104,6 @@ absl::StatusOr<bool> HasPrefixAt(const Opened& opened, uint64_t ordinal, std::st
   auto found = cursor->SeekToPrefix(bytes);
   if (!found.ok()) return found.status();
   return found->begin == ordinal && found->size() > 0;
-}
-
-// The bytes of a compound key, or of its first values.
-std::string CompoundBytes(const Schema& schema, const nb::sequence& values) {
-  if (!schema.key_index()) throw nb::value_error("the table has no key columns");
-  const std::vector<cfile::KeyColumn> columns = schema.key_types();
-  cfile::CompoundKey key(columns);
-  size_t count = 0;
-  for (const nb::handle value : values) {
-    if (count == columns.size()) throw nb::value_error("the key has more values than key columns");
-    AddToKey(key, columns[count++], value);
-  }
-  return std::string(key.bytes());
 }
 
 std::optional<uint64_t> NewestCompound(const Opened& opened, const nb::sequence& values) {
@@ -169,7 +125,7 @@ nb::tuple SeekCompound(const Opened& opened, const nb::sequence& values) {
   return nb::make_tuple(ordinal, begins);
 }
 
-nb::list Split(const Opened& opened, size_t max_ranges, const Names& columns,
+nb::list Split(const Opened& opened, size_t max_ranges, const std::optional<Names>& columns,
                const nb::object& where) {
   TableScanOptions scan{.columns = columns};
   if (!where.is_none()) scan.where = FilterOf(where, opened.schema());
@@ -221,41 +177,44 @@ const std::shared_ptr<cfile::BlockCache>& SharedCache() {
   return *cache;
 }
 
-// cache_size_bytes: nullopt for the shared cache.
-cfile::ReaderOptions Options(bool verify_checksums, std::optional<size_t> cache_size_bytes) {
-  return {.access = cfile::ReaderOptions::Access::kPread,
-          .verify_checksums = verify_checksums,
-          .block_cache = cache_size_bytes ? std::make_shared<cfile::BlockCache>(*cache_size_bytes)
-                                          : SharedCache(),
-          .blocks_up_to_file_size = true};
+// Sets `snapshot` if `given`, the options of open_file and open_table, has one.
+cfile::ReaderOptions ReaderOptionsOf(const nb::kwargs& given, nb::object& snapshot) {
+  cfile::ReaderOptions options = kLimits;
+  std::optional<size_t> cache_size_bytes;
+  Given(given)
+      .To("verify_checksums", options.verify_checksums)
+      .To("cache_size_bytes", cache_size_bytes)
+      .To("snapshot", snapshot)
+      .Done();
+  options.block_cache =
+      cache_size_bytes ? std::make_shared<cfile::BlockCache>(*cache_size_bytes) : SharedCache();
+  return options;
 }
 
-std::unique_ptr<Opened> OpenFile(std::shared_ptr<const cfile::Source> source,
-                                 const cfile::ReaderOptions& options) {
-  std::string name = source->name();
-  cfile::Reader file = WithoutLock([&] { return cfile::Reader::Open(std::move(source), options); });
+std::unique_ptr<Opened> OpenFile(const nb::object& source, const nb::kwargs& given) {
+  nb::object snapshot = nb::none();
+  const cfile::ReaderOptions options = ReaderOptionsOf(given, snapshot);
+  const std::optional<Location> place = LocationOf(source);
+  auto bytes = place ? WithoutLock([&] { return place->OpenFile(); }) : NewObjectSource(source);
+  std::string name = bytes->name();
+  cfile::Reader file = WithoutLock([&] { return cfile::Reader::Open(std::move(bytes), options); });
   return std::make_unique<Opened>(std::move(file), std::move(name));
-}
-
-std::unique_ptr<Opened> OpenTable(const std::shared_ptr<cfile::Storage>& storage,
-                                  const cfile::ReaderOptions& options) {
-  cfile::TableReader table =
-      WithoutLock([&] { return cfile::TableReader::Open(storage, options); });
-  return std::make_unique<Opened>(std::move(table), storage->name());
 }
 
 // Reads the file that describes a table. kNotFound: there is no table.
 absl::StatusOr<std::string> ReadSnapshot(const cfile::Storage& storage) {
-  auto object = storage.Read(kTableFile, cfile::ReaderOptions().max_metadata_size_bytes);
+  auto object = storage.Read(kTableFile, kLimits.max_metadata_size_bytes);
   if (!object.ok()) return object.status();
   return std::move(object->bytes);
 }
 
-// Opens a table as it is in `snapshot`, or as it is now.
-std::unique_ptr<Opened> OpenTableAt(const Location& path, const cfile::ReaderOptions& options,
-                                    std::optional<nb::bytes> snapshot) {
-  std::shared_ptr<cfile::Storage> storage = path.Storage();
-  if (!snapshot) {
+// Opens a table as it is in the snapshot, or as it is now.
+std::unique_ptr<Opened> OpenTable(const nb::object& source, const nb::kwargs& given) {
+  nb::object snapshot = nb::none();
+  const cfile::ReaderOptions options = ReaderOptionsOf(given, snapshot);
+  const std::optional<Location> place = LocationOf(source);
+  std::shared_ptr<cfile::Storage> storage = place ? place->Storage() : NewObjectStorage(source);
+  if (place && snapshot.is_none()) {
     // Errors have a better text if the table is opened without a snapshot.
     const auto bytes = WithoutLock([&]() -> absl::StatusOr<std::optional<std::string>> {
       auto read = ReadSnapshot(*storage);
@@ -264,12 +223,24 @@ std::unique_ptr<Opened> OpenTableAt(const Location& path, const cfile::ReaderOpt
     });
     if (bytes) snapshot = nb::bytes(bytes->data(), bytes->size());
   }
-  if (snapshot) {
-    storage = WithSnapshot(*storage, {snapshot->c_str(), snapshot->size()});
+  if (place && !snapshot.is_none()) {
+    const auto bytes = nb::cast<nb::bytes>(snapshot);
+    storage = WithSnapshot(*storage, {bytes.c_str(), bytes.size()});
   }
-  auto opened = OpenTable(storage, options);
-  if (snapshot) opened->snapshot = *snapshot;
+  cfile::TableReader table =
+      WithoutLock([&] { return cfile::TableReader::Open(storage, options); });
+  auto opened = std::make_unique<Opened>(std::move(table), storage->name());
+  opened->snapshot = snapshot;
   return opened;
+}
+
+// A method of ColumnCursor as a method of Opened, with the name of the column as first argument.
+template <typename Result, typename... Arguments>
+auto OfColumn(Result (ColumnCursor::*method)(Arguments...)) {
+  return [method](const Opened& opened, const std::string& column, Arguments... arguments) {
+    return opened.WithCursor(opened.Position(column),
+                             [&](ColumnCursor& cursor) { return (cursor.*method)(arguments...); });
+  };
 }
 
 }  // namespace
@@ -290,13 +261,16 @@ void AddReading(nb::module_& module) {
       .def_prop_ro("is_table", &Opened::is_table)
       .def_prop_ro("name", [](const Opened& opened) { return PathOf(opened.name()); })
       .def_prop_ro("num_rows", &Opened::num_rows)
+      .def_prop_ro(
+          "num_parts",
+          [](const Opened& opened) { return opened.is_table() ? opened.table().num_parts() : 1; })
       .def_prop_ro("columns", &Columns)
       .def_prop_ro("fields", &Fields)
       .def(
           "stream",
-          [](const Opened& opened, Names columns, const nb::object& where, uint64_t begin,
-             std::optional<uint64_t> end, std::optional<uint64_t> limit, bool reverse,
-             bool dictionaries, bool dictionary_views, bool column_only) {
+          [](const Opened& opened, std::optional<Names> columns, const nb::object& where,
+             uint64_t begin, std::optional<uint64_t> end, std::optional<uint64_t> limit,
+             bool reverse, bool dictionaries, bool dictionary_views, bool column_only) {
             TableScanOptions scan{.columns = std::move(columns),
                                   .range = {begin, end.value_or(UINT64_MAX)},
                                   .limit = limit.value_or(UINT64_MAX),
@@ -315,9 +289,10 @@ void AddReading(nb::module_& module) {
            arg("end") = nb::none(), arg("limit") = nb::none())
       .def(
           "take",
-          [](const Opened& opened, const nb::object& rows, const Names& columns, bool column_only) {
+          [](const Opened& opened, const nb::object& rows, const std::optional<Names>& columns,
+             bool column_only) {
             const ArrowExportOptions options{.column_only = column_only};
-            std::vector<uint64_t> ordinals = Ordinals(rows, opened.num_rows());
+            std::vector<uint64_t> ordinals = OrdinalsOf(rows, opened.num_rows());
             return Exported(opened, [&](ArrowArrayStream& stream) {
               return opened.is_table()
                          ? ExportArrowTake(opened.table(), std::move(ordinals), columns, options,
@@ -326,16 +301,10 @@ void AddReading(nb::module_& module) {
             });
           },
           arg("ordinals"), nb::kw_only(), arg("columns") = nb::none(), arg("column_only") = false)
-      .def("values",
-           [](const Opened& opened, const std::string& column, const nb::object& rows) {
-             const std::vector<uint64_t> ordinals = Ordinals(rows, opened.num_rows());
-             return opened.WithCursor(opened.Position(column), [&](ColumnCursor& cursor) {
-               return cursor.Values(ordinals);
-             });
-           })
+      .def("values", OfColumn(&ColumnCursor::Values))
       .def(
           "arrow_type",
-          [](const Opened& opened, Names columns, bool column_only) {
+          [](const Opened& opened, std::optional<Names> columns, bool column_only) {
             return Exported(opened, [&](ArrowArrayStream& stream) -> absl::Status {
               const ArrowExportOptions options{.dictionaries = false, .column_only = column_only};
               if (!opened.is_table()) {
@@ -346,11 +315,7 @@ void AddReading(nb::module_& module) {
             });
           },
           nb::kw_only(), arg("columns") = nb::none(), arg("column_only") = false)
-      .def("seek",
-           [](const Opened& opened, const std::string& column, const nb::object& key) {
-             return opened.WithCursor(opened.Position(column),
-                                      [&](ColumnCursor& cursor) { return cursor.Seek(key); });
-           })
+      .def("seek", OfColumn(&ColumnCursor::Seek))
       .def(
           "in_key_order",
           [](const Opened& opened, const std::optional<std::string>& column) {
@@ -359,22 +324,11 @@ void AddReading(nb::module_& module) {
                 [](ColumnCursor& cursor) { return cursor.InKeyOrder(); });
           },
           arg("column") = nb::none())
-      .def("newest",
-           [](const Opened& opened, const std::string& column, const nb::object& key) {
-             return opened.WithCursor(opened.Position(column),
-                                      [&](ColumnCursor& cursor) { return cursor.Newest(key); });
-           })
+      .def("newest", OfColumn(&ColumnCursor::Newest))
       .def("newest_compound", &NewestCompound)
       .def("seek_compound", &SeekCompound)
-      .def(
-          "key_range",
-          [](const Opened& opened, const std::string& column, const nb::object& low,
-             const nb::object& high) {
-            return opened.WithCursor(opened.Position(column), [&](ColumnCursor& cursor) {
-              return cursor.KeyRange(low, high);
-            });
-          },
-          arg("column"), arg("low").none(), arg("high").none())
+      .def("key_range", OfColumn(&ColumnCursor::KeyRange), arg("column"), arg("low").none(),
+           arg("high").none())
       .def("has_index",
            [](const Opened& opened, const std::string& column) {
              return HasIndex(opened, opened.Position(column));
@@ -386,43 +340,21 @@ void AddReading(nb::module_& module) {
            arg("where") = nb::none())
       .def("parts", &Parts)
       .def("info", &Info)
+      .def_prop_ro("metadata", &Metadata)
+      .def_prop_ro("oldest_reader",
+                   [](const Opened& opened) {
+                     return cfile::OldestReaderName(opened.table().oldest_reader());
+                   })
       .def("statistics", &Statistics)
       .def("blocks", &Blocks)
       .def("verify", &Verify);
-  const auto checksums = arg("verify_checksums") = true;
-  const auto cache = arg("cache_size_bytes") = nb::none();
-  using Cache = std::optional<size_t>;
-  module.def(
-      "open_file",
-      [](const Location& path, bool verify, Cache cache_size_bytes) {
-        return OpenFile(WithoutLock([&] { return path.OpenFile(); }),
-                        Options(verify, cache_size_bytes));
-      },
-      arg("path"), nb::kw_only(), checksums, cache);
-  module.def(
-      "open_table",
-      [](const Location& path, bool verify, Cache cache_size_bytes,
-         const std::optional<nb::bytes>& snapshot) {
-        return OpenTableAt(path, Options(verify, cache_size_bytes), snapshot);
-      },
-      arg("path"), nb::kw_only(), checksums, cache, arg("snapshot") = nb::none());
+  module.def("open_file", &OpenFile, arg("source"), arg("options"));
+  module.def("open_table", &OpenTable, arg("source"), arg("options"));
   module.def("read_snapshot", [](const Location& path) {
     const std::string bytes =
         AtTable(path, [](const auto& storage) { return ReadSnapshot(*storage); });
     return nb::bytes(bytes.data(), bytes.size());
   });
-  module.def(
-      "open_object",
-      [](const nb::object& file, bool verify, Cache cache_size_bytes) {
-        return OpenFile(NewObjectSource(file), Options(verify, cache_size_bytes));
-      },
-      arg("file"), nb::kw_only(), checksums, cache);
-  module.def(
-      "open_objects",
-      [](const nb::object& files, bool verify, Cache cache_size_bytes) {
-        return OpenTable(NewObjectStorage(files), Options(verify, cache_size_bytes));
-      },
-      arg("files"), nb::kw_only(), checksums, cache);
 }
 
 }  // namespace cfile_python

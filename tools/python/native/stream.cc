@@ -67,6 +67,8 @@ class Unlocked {
   absl::Status status_;
 };
 
+}  // namespace
+
 // A stream around another one. Thread-compatible, but error() is thread-safe.
 class CheckedStream {
  public:
@@ -109,28 +111,7 @@ class CheckedStream {
   absl::Status error_;
 };
 
-// Makes a stream whose private data share `checked`.
-void MakeStream(std::shared_ptr<CheckedStream> checked, ArrowArrayStream* out) {
-  using Held = std::shared_ptr<CheckedStream>;
-  *out = {.get_schema =
-              [](ArrowArrayStream* stream, ArrowSchema* schema) {
-                return (*static_cast<Held*>(stream->private_data))->GetSchema(schema);
-              },
-          .get_next =
-              [](ArrowArrayStream* stream, ArrowArray* array) {
-                return (*static_cast<Held*>(stream->private_data))->GetNext(array);
-              },
-          .get_last_error =
-              [](ArrowArrayStream* stream) {
-                return (*static_cast<Held*>(stream->private_data))->text();
-              },
-          .release =
-              [](ArrowArrayStream* stream) {
-                delete static_cast<Held*>(stream->private_data);
-                stream->release = nullptr;
-              },
-          .private_data = new Held(std::move(checked))};
-}
+namespace {
 
 // Moves `value` into a new capsule, which releases it unless a consumer has taken it.
 template <typename Struct>
@@ -173,30 +154,26 @@ int ErrnoOf(absl::StatusCode code) {
   return EIO;
 }
 
-class ExportedStream::State : public CheckedStream {
- public:
-  using CheckedStream::CheckedStream;
-};
-
 ExportedStream::ExportedStream(ArrowArrayStream* stream, std::string name, Pairs metadata)
-    : state_(std::make_shared<State>(stream, std::move(name))), metadata_(std::move(metadata)) {
+    : stream_(std::make_shared<CheckedStream>(stream, std::move(name))),
+      metadata_(std::move(metadata)) {
   stream->release = nullptr;
 }
 
 nb::object ExportedStream::Capsule() {
   if (std::exchange(consumed_, true)) throw nb::value_error("the stream was consumed before");
   auto stream = std::make_unique<Released<ArrowArrayStream>>();
-  MakeStream(state_, &stream->value);
+  MakeStream(stream_, &stream->value);
   return CapsuleOf(std::move(stream), kStreamName);
 }
 
 nb::object ExportedStream::SchemaCapsule() const {
   auto schema = std::make_unique<Released<ArrowSchema>>();
-  if (state_->GetSchema(&schema->value) != 0) RaiseError();
+  if (stream_->GetSchema(&schema->value) != 0) RaiseError();
   return CapsuleOf(std::move(schema), kSchemaName);
 }
 
-void ExportedStream::RaiseError() const { Check(state_->error()); }
+void ExportedStream::RaiseError() const { Check(stream_->error()); }
 
 std::unique_ptr<Released<ArrowArrayStream>> StreamOf(nb::handle data, const std::string& name) {
   auto taken = Taken<ArrowArrayStream>(data, "__arrow_c_stream__", kStreamName);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cfile/arrow_c_data.h"
@@ -27,6 +28,33 @@ struct Released {
 // The number of errno that a stream returns for an error.
 int ErrnoOf(absl::StatusCode code);
 
+// Makes a stream that shares `source`. Its members are GetSchema(ArrowSchema*) and
+// GetNext(ArrowArray*), which return a number of errno, and text(): of the last error.
+template <typename Source>
+void MakeStream(std::shared_ptr<Source> source, ArrowArrayStream* out) {
+  using Held = std::shared_ptr<Source>;
+  *out = {.get_schema =
+              [](ArrowArrayStream* stream, ArrowSchema* schema) {
+                return (*static_cast<Held*>(stream->private_data))->GetSchema(schema);
+              },
+          .get_next =
+              [](ArrowArrayStream* stream, ArrowArray* array) {
+                return (*static_cast<Held*>(stream->private_data))->GetNext(array);
+              },
+          .get_last_error =
+              [](ArrowArrayStream* stream) {
+                return (*static_cast<Held*>(stream->private_data))->text();
+              },
+          .release =
+              [](ArrowArrayStream* stream) {
+                delete static_cast<Held*>(stream->private_data);
+                stream->release = nullptr;
+              },
+          .private_data = new Held(std::move(source))};
+}
+
+class CheckedStream;
+
 // A stream that leaves the library (Stream of cfile/_native.pyi). While a consumer reads it, the
 // interpreter lock is released, and before each batch the handlers of signals run.
 class ExportedStream {
@@ -47,8 +75,7 @@ class ExportedStream {
   void RaiseError() const;
 
  private:
-  class State;
-  std::shared_ptr<State> state_;  // shared with the capsule's stream
+  std::shared_ptr<CheckedStream> stream_;  // shared with the stream of the capsule
   const Pairs metadata_;
   bool consumed_ = false;
 };
@@ -64,7 +91,7 @@ std::unique_ptr<Released<ArrowSchema>> SchemaOf(nb::handle type);
 // The names of the fields of a struct type.
 std::vector<std::string> FieldsOf(const ArrowSchema& type);
 
-// Adds the class Stream to the module.
+// Adds the class Stream.
 void AddStreams(nb::module_& module);
 
 }  // namespace cfile_python

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/compound_key.h"
 #include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/python/native/errors.h"
@@ -232,6 +233,8 @@ Key<T> KeyOf(nb::handle value) {
   return key;
 }
 
+namespace {
+
 void AddToKey(cfile::CompoundKey& key, const cfile::KeyColumn& column, nb::handle value) {
   if (value.is_none()) {
     if (!column.nullable) throw nb::value_error("None in a key: the column has no nulls");
@@ -256,6 +259,46 @@ void AddToKey(cfile::CompoundKey& key, const cfile::KeyColumn& column, nb::handl
     }
     key.Add<T>(part.value);
   });
+}
+
+}  // namespace
+
+std::string CompoundBytes(const cfile::Schema& schema, nb::handle values) {
+  if (!schema.key_index()) throw nb::value_error("the table has no key columns");
+  const std::vector<cfile::KeyColumn> columns = schema.key_types();
+  cfile::CompoundKey key(columns);
+  size_t count = 0;
+  for (const nb::handle value : nb::iter(values)) {
+    if (count == columns.size()) throw nb::value_error("the key has more values than key columns");
+    AddToKey(key, columns[count++], value);
+  }
+  return std::string(key.bytes());
+}
+
+std::vector<uint64_t> OrdinalsOf(nb::handle object, uint64_t num_rows) {
+  std::vector<uint64_t> ordinals;
+  const bool is_sequence = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
+  Py_buffer buffer;
+  if (!is_sequence && PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_FORMAT | PyBUF_ND) == 0) {
+    const std::string_view format = buffer.format == nullptr ? "B" : buffer.format;
+    const bool fits = buffer.itemsize == sizeof(uint64_t) && buffer.ndim == 1 &&
+                      (format == "Q" || format == "L" || format == "=Q" || format == "<Q");
+    if (fits) {
+      const auto* const begin = static_cast<const uint64_t*>(buffer.buf);
+      ordinals.assign(begin, begin + buffer.len / sizeof(uint64_t));
+    }
+    PyBuffer_Release(&buffer);
+    if (!fits) throw nb::type_error("expected a buffer of uint64 with one dimension");
+  } else {
+    PyErr_Clear();
+    for (const nb::handle ordinal : nb::iter(object))
+      ordinals.push_back(nb::cast<uint64_t>(ordinal));
+  }
+  for (const uint64_t ordinal : ordinals) {
+    if (ordinal < num_rows) continue;
+    throw nb::index_error(cfile::StrCat("row ", ordinal, " of ", num_rows, " rows").c_str());
+  }
+  return ordinals;
 }
 
 #define CFILE_INSTANTIATE(T)                                                      \

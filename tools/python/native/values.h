@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "cfile/compound_key.h"
 #include "cfile/filter.h"
 #include "cfile/schema.h"
 #include "cfile/types.h"
@@ -40,9 +39,12 @@ struct Key {
 template <cfile::ValueType T>
 Key<T> KeyOf(nb::handle value);
 
-// Adds the next value to a compound key; None is null. OverflowError also if a number is outside of
-// the column's range. ValueError: a null of a column that is not nullable, NaN, or a wrong number
-// of bytes.
-void AddToKey(cfile::CompoundKey& key, const cfile::KeyColumn& column, nb::handle value);
+// The ordinals in a buffer of uint64, or a sequence. IndexError: one is not a row.
+std::vector<uint64_t> OrdinalsOf(nb::handle object, uint64_t num_rows);
+
+// The bytes of a compound key, or of its first values; None is null. OverflowError also if a number
+// is outside of the range of its column. ValueError: the table has no key columns, or fewer than
+// there are values; a null of a column that is not nullable; NaN; a wrong number of bytes.
+std::string CompoundBytes(const cfile::Schema& schema, nb::handle values);
 
 }  // namespace cfile_python

@@ -1,12 +1,13 @@
+#include "tools/python/native/module.h"
 
-#include "tools/python/native/writers.h"
-
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "cfile/arrow_import.h"
 #include "cfile/levels.h"
 #include "cfile/prepared_parts.h"
@@ -23,36 +24,28 @@ namespace cfile_python {
 namespace {
 
 using cfile::Schema;
-using Names = std::vector<std::string>;
 
-[[noreturn]] void RaiseClosed() { throw nb::value_error("the writer is closed"); }
-
-void SetKey(const Names& keys, Schema& schema) {
+// The schema of a table with rows of the type `type` and these key columns.
+Schema SchemaWithKey(const nb::object& type, const Names& keys) {
+  Schema schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
   for (const std::string& name : keys) {
     const std::optional<size_t> position = schema.Find(name);
     if (!position) throw nb::key_error(name.c_str());
     schema.key_columns.push_back(*position);
   }
-}
-
-void ReplaceNullTypes(ArrowSchema& type) {
-  if (std::string_view(type.format) == "n") type.format = "u";
-  for (int64_t i = 0; i < type.n_children; ++i) ReplaceNullTypes(*type.children[i]);
+  return schema;
 }
 
 Names AppendTable(const Location& path, const Location& from, const nb::dict& settings) {
+  const auto rows =
+      AtTable(from, [](const auto& storage) { return cfile::TableReader::Open(storage, kLimits); });
+  const Schema schema = SchemaOfTable(path);
   std::map<std::string, cfile::WriterOptions> options;
   for (const auto [column, of_column] : settings) {
-    options[nb::cast<std::string>(column)] = OptionsOf(nb::cast<nb::dict>(of_column));
-  }
-  const auto rows =
-      AtTable(from, [](const auto& storage) { return cfile::TableReader::Open(storage); });
-  const Schema schema =
-      AtTable(path, [](const auto& storage) { return cfile::TableReader::Open(storage); }).schema();
-  for (const auto& [name, of_column] : options) {
-    if (!name.empty() && !schema.Find(name) && !rows.schema().Find(name)) {
+    const auto name = nb::cast<std::string>(column);
+    if (!name.empty() && !schema.Find(name) && !rows.schema().Find(name))
       throw nb::key_error(name.c_str());
-    }
+    options[name] = OptionsOf(nb::cast<nb::dict>(of_column));
   }
   return AtTable(path, [&](const auto& table) {
     return cfile::AppendTable(table, rows, [&](const cfile::ColumnSchema& column) {
@@ -64,11 +57,7 @@ Names AppendTable(const Location& path, const Location& from, const nb::dict& se
 
 bool CommitParts(const Location& path, const std::vector<nb::bytes>& parts, const std::string& id,
                  const Names& replaced, const nb::object& type, const Names& keys) {
-  Schema schema;
-  if (!type.is_none()) {
-    schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
-    SetKey(keys, schema);
-  }
+  const Schema schema = type.is_none() ? Schema() : SchemaWithKey(type, keys);
   Names descriptions;
   for (const nb::bytes& part : parts) descriptions.emplace_back(part.c_str(), part.size());
   return AtTable(path, [&](const auto& storage) {
@@ -78,122 +67,92 @@ bool CommitParts(const Location& path, const std::vector<nb::bytes>& parts, cons
   });
 }
 
-// TableWriter of cfile/_native.pyi.
-class PythonTableWriter {
+// Writer of cfile/_native.pyi: a TableWriter, or a Writer<T> or LevelWriter<T> of a file.
+class PythonWriter {
  public:
-  PythonTableWriter(cfile::TableWriter writer, std::string name)
-      : writer_(std::move(writer)), name_(std::move(name)) {}
-
-  // `begin`: TableWriter::Create or TableWriter::Prepare.
-  template <auto begin>
-  static std::unique_ptr<PythonTableWriter> Create(const Location& path, const nb::object& type,
-                                                   const nb::dict& settings, const Names& keys) {
-    Schema schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
-    SetKey(keys, schema);
-    const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
-    // Fields of Arrow are nullable unless somebody says otherwise. A value index has no nulls.
-    for (size_t i = 0; i < options.size(); ++i) {
-      if (options[i].value_index) schema.columns[i].nullable = false;
-    }
-    return Made(path,
-                [&](const cfile::TableLocation& table) { return begin(table, schema, options); });
-  }
-  static std::unique_ptr<PythonTableWriter> CreateLike(const Location& path, const Location& like,
-                                                       const nb::dict& settings) {
-    const Schema schema = AtTable(like, [](const auto& storage) {
-                            return cfile::TableReader::Open(storage);
-                          }).schema();
-    const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
-    return Made(path, [&](const cfile::TableLocation& table) {
-      return cfile::TableWriter::Create(table, schema, options);
-    });
-  }
-  // Creates a table for rows of the type `type`. Fields of the type null become strings.
-  static std::unique_ptr<PythonTableWriter> CreateRows(const Location& path,
-                                                       const nb::object& type) {
-    const auto arrow = SchemaOf(type);
-    ReplaceNullTypes(arrow->value);
-    const Schema schema = ValueOf(cfile::ImportArrowSchema(arrow->value));
-    return Made(path, [&](const cfile::TableLocation& table) {
-      return cfile::TableWriter::Create(table, schema);
-    });
-  }
-  static std::unique_ptr<PythonTableWriter> Append(const Location& path, const nb::dict& settings,
-                                                   const Names& replaced) {
-    const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
-    return Made(path, [&](const cfile::TableLocation& table) {
-      return replaced.empty() ? cfile::TableWriter::Open(table, options)
-                              : cfile::TableWriter::Replace(table, replaced, options);
-    });
+  template <typename Writer>
+  PythonWriter(Writer writer, std::string name) : name_(std::move(name)) {
+    const auto held = std::make_shared<Writer>(std::move(writer));
+    if constexpr (std::is_same_v<Writer, cfile::TableWriter>) table_ = held;
+    append_ = [held](ArrowArrayStream* stream) { return cfile::AppendArrow(*held, stream); };
+    finish_ = [held] { return held->Finish(); };
   }
 
   void Write(const nb::object& data) {
-    cfile::TableWriter& writer = this->writer();
+    CheckOpen();
     const auto stream = StreamOf(data, name_);
-    WithoutLock([&] { return cfile::AppendArrow(writer, &stream->value); });
+    WithoutLock([&] { return append_(&stream->value); });
   }
   void Merge(const Location& from) {
-    cfile::TableWriter& writer = this->writer();
+    CheckOpen();
     AtTable(from, [&](const auto& storage) -> absl::Status {
-      const auto table = cfile::TableReader::Open(storage);
+      const auto table = cfile::TableReader::Open(storage, kLimits);
       if (!table.ok()) return table.status();
-      return cfile::AppendMerged(*table, writer);
+      return cfile::AppendMerged(*table, *table_);
     });
   }
   void Finish() {
-    cfile::TableWriter finished = std::move(writer());
-    writer_.reset();
-    WithoutLock([&] { return finished.Finish(); });
+    CheckOpen();
+    const absl::Cleanup close = [this] { Close(); };
+    WithoutLock([&] { return finish_(); });
   }
   nb::bytes FinishPrepared() {
-    cfile::TableWriter finished = std::move(writer());
-    writer_.reset();
-    const std::string part = WithoutLock([&] { return finished.FinishPrepared(); });
+    CheckOpen();
+    const absl::Cleanup close = [this] { Close(); };
+    const std::string part = WithoutLock([&] { return table_->FinishPrepared(); });
     return nb::bytes(part.data(), part.size());
   }
   void Close() {
     nb::gil_scoped_release release;  // removes files
-    writer_.reset();
+    append_ = nullptr;
+    finish_ = nullptr;
+    table_ = nullptr;
   }
 
  private:
-  template <typename Make>
-  static std::unique_ptr<PythonTableWriter> Made(const Location& path, Make&& make) {
-    cfile::TableWriter writer = AtTable(path, make);
-    return std::make_unique<PythonTableWriter>(std::move(writer), path.text());
-  }
-  cfile::TableWriter& writer() {
-    if (!writer_) RaiseClosed();
-    return *writer_;
+  void CheckOpen() const {
+    if (!append_) throw nb::value_error("the writer is closed");
   }
 
-  std::optional<cfile::TableWriter> writer_;
   const std::string name_;
+  std::function<absl::Status(ArrowArrayStream*)> append_;
+  std::function<absl::Status()> finish_;
+  std::shared_ptr<cfile::TableWriter> table_;  // null: of a file
 };
 
-// A Writer<T> or a LevelWriter<T>.
-class AnyWriter {
- public:
-  virtual ~AnyWriter() = default;
-  virtual absl::Status Append(ArrowArrayStream* stream) = 0;
-  virtual absl::Status Finish() = 0;
-};
-template <typename Writer>
-class Typed final : public AnyWriter {
- public:
-  explicit Typed(Writer writer) : writer_(std::move(writer)) {}
-  absl::Status Append(ArrowArrayStream* stream) override {
-    return cfile::AppendArrow(writer_, stream);
+using NewWriter = std::unique_ptr<PythonWriter>;
+
+template <typename Make>
+NewWriter TableWriterAt(const Location& path, Make&& make) {
+  return std::make_unique<PythonWriter>(AtTable(path, make), path.text());
+}
+
+// `begin`: TableWriter::Create or TableWriter::Prepare.
+template <auto begin>
+NewWriter Create(const Location& path, const nb::object& type, const nb::dict& settings,
+                 const Names& keys) {
+  Schema schema = SchemaWithKey(type, keys);
+  const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
+  // Fields of Arrow are nullable unless somebody says otherwise. A value index has no nulls.
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (options[i].value_index) schema.columns[i].nullable = false;
   }
-  absl::Status Finish() override { return writer_.Finish(); }
+  return TableWriterAt(path, [&](const auto& table) { return begin(table, schema, options); });
+}
 
- private:
-  Writer writer_;
-};
-template <typename Writer>
-absl::StatusOr<std::unique_ptr<AnyWriter>> MadeTyped(absl::StatusOr<Writer> writer) {
-  if (!writer.ok()) return writer.status();
-  return std::make_unique<Typed<Writer>>(*std::move(writer));
+NewWriter CreateLike(const Location& path, const Location& like, const nb::dict& settings) {
+  const Schema schema = SchemaOfTable(like);
+  const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
+  return TableWriterAt(
+      path, [&](const auto& table) { return cfile::TableWriter::Create(table, schema, options); });
+}
+
+NewWriter Append(const Location& path, const nb::dict& settings, const Names& replaced) {
+  const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
+  return TableWriterAt(path, [&](const auto& table) {
+    return replaced.empty() ? cfile::TableWriter::Open(table, options)
+                            : cfile::TableWriter::Replace(table, replaced, options);
+  });
 }
 
 // Returns the type of a column: the type of a struct with one field, or of the values.
@@ -218,50 +177,27 @@ cfile::ColumnSchema ColumnOf(ArrowSchema& type) {
       "a file has values or lists, not structs or maps. A table has them"));
 }
 
-// FileWriter of cfile/_native.pyi.
-class FileWriter {
- public:
-  FileWriter(const Location& path, const nb::object& type, const nb::dict& settings, bool overwrite)
-      : name_(path.text()) {
-    const cfile::ColumnSchema column = ColumnOf(SchemaOf(type)->value);
-    cfile::WriterOptions options = OptionsOf(settings);
-    if (!settings.contains("nullable")) options.nullable = column.nullable && !options.value_index;
-    using Made = absl::StatusOr<std::unique_ptr<AnyWriter>>;
-    writer_ = WithoutLock([&]() -> Made {
-      auto file =
-          path.CreateFile(overwrite ? cfile::ExistingFile::kReplaced : cfile::ExistingFile::kKept);
-      if (!file.ok()) return file.status();
-      return cfile::VisitType(column.type, [&]<typename T>(std::type_identity<T>) -> Made {
-        if (column.has_levels()) {
-          return MadeTyped(
-              cfile::LevelWriter<T>::Create(*std::move(file), column.type, column.levels, options));
-        }
-        return MadeTyped(cfile::Writer<T>::Create(*std::move(file), column.type, options));
-      });
+NewWriter CreateFile(const Location& path, const nb::object& type, const nb::dict& settings,
+                     bool overwrite) {
+  const cfile::ColumnSchema column = ColumnOf(SchemaOf(type)->value);
+  cfile::WriterOptions options = OptionsOf(settings);
+  if (!settings.contains("nullable")) options.nullable = column.nullable && !options.value_index;
+  return WithoutLock([&]() -> absl::StatusOr<NewWriter> {
+    auto file =
+        path.CreateFile(overwrite ? cfile::ExistingFile::kReplaced : cfile::ExistingFile::kKept);
+    if (!file.ok()) return file.status();
+    const auto made = [&](auto writer) -> absl::StatusOr<NewWriter> {
+      if (!writer.ok()) return writer.status();
+      return std::make_unique<PythonWriter>(*std::move(writer), path.text());
+    };
+    return cfile::VisitType(column.type, [&]<typename T>(std::type_identity<T>) {
+      return column.has_levels()
+                 ? made(cfile::LevelWriter<T>::Create(*std::move(file), column.type, column.levels,
+                                                      options))
+                 : made(cfile::Writer<T>::Create(*std::move(file), column.type, options));
     });
-  }
-
-  void Write(const nb::object& data) {
-    AnyWriter& writer = this->writer();
-    const auto stream = StreamOf(data, name_);
-    WithoutLock([&] { return writer.Append(&stream->value); });
-  }
-  void Finish() {
-    AnyWriter& finished = writer();
-    WithoutLock([&] { return finished.Finish(); });
-    writer_.reset();
-  }
-  void Close() { writer_.reset(); }
-
- private:
-  AnyWriter& writer() {
-    if (!writer_) RaiseClosed();
-    return *writer_;
-  }
-
-  std::unique_ptr<AnyWriter> writer_;
-  const std::string name_;
-};
+  });
+}
 
 }  // namespace
 
@@ -275,41 +211,26 @@ void AddWriters(nb::module_& module) {
   module.def("commit_parts", &CommitParts, arg("path"), arg("parts"), arg("id"), arg("replaced"),
              arg("schema").none(), arg("keys"));
   module.def("append_table", &AppendTable, arg("path"), arg("rows"), arg("settings"));
-  nb::class_<PythonTableWriter>(module, "TableWriter")
-      .def_static("leaves",
-                  [](const nb::object& type) {
-                    Names names;
-                    for (const auto& column :
-                         ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value)).columns) {
-                      names.push_back(column.name);
-                    }
-                    return names;
-                  })
-      .def_static("create", &PythonTableWriter::Create<&cfile::TableWriter::Create>, arg("path"),
-                  arg("schema"), arg("settings"), arg("keys") = Names())
-      .def_static("prepare", &PythonTableWriter::Create<&cfile::TableWriter::Prepare>, arg("path"),
-                  arg("schema"), arg("settings"), arg("keys") = Names())
-      .def_static("create_like", &PythonTableWriter::CreateLike, arg("path"), arg("table"),
-                  arg("settings"))
-      .def_static("create_rows", &PythonTableWriter::CreateRows, arg("path"), arg("schema"))
-      .def_static("append", &PythonTableWriter::Append, arg("path"), arg("settings"),
-                  arg("replaced") = Names())
-      .def("write", &PythonTableWriter::Write)
-      .def("merge", &PythonTableWriter::Merge)
-      .def("finish", &PythonTableWriter::Finish)
-      .def("finish_prepared", &PythonTableWriter::FinishPrepared)
-      .def("close", &PythonTableWriter::Close);
-  nb::class_<FileWriter>(module, "FileWriter")
-      .def_static(
-          "create",
-          [](const Location& path, const nb::object& schema, const nb::dict& settings,
-             bool overwrite) {
-            return std::make_unique<FileWriter>(path, schema, settings, overwrite);
-          },
-          arg("path"), arg("schema"), arg("settings"), arg("overwrite"))
-      .def("write", &FileWriter::Write)
-      .def("finish", &FileWriter::Finish)
-      .def("close", &FileWriter::Close);
+  module.def("leaves_of", [](const nb::object& type) {
+    Names names;
+    for (const auto& column : ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value)).columns)
+      names.push_back(column.name);
+    return names;
+  });
+  nb::class_<PythonWriter>(module, "Writer")
+      .def_static("create", &Create<&cfile::TableWriter::Create>, arg("path"), arg("schema"),
+                  arg("settings"), arg("keys") = Names())
+      .def_static("prepare", &Create<&cfile::TableWriter::Prepare>, arg("path"), arg("schema"),
+                  arg("settings"), arg("keys") = Names())
+      .def_static("create_like", &CreateLike, arg("path"), arg("table"), arg("settings"))
+      .def_static("append", &Append, arg("path"), arg("settings"), arg("replaced") = Names())
+      .def_static("create_file", &CreateFile, arg("path"), arg("schema"), arg("settings"),
+                  arg("overwrite"))
+      .def("write", &PythonWriter::Write)
+      .def("merge", &PythonWriter::Merge)
+      .def("finish", &PythonWriter::Finish)
+      .def("finish_prepared", &PythonWriter::FinishPrepared)
+      .def("close", &PythonWriter::Close);
 }
 
 }  // namespace cfile_python
