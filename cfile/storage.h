@@ -74,8 +74,8 @@ class CFILE_EXPORT Storage {
   // together, also files that they may turn out not to need.
   virtual bool OpensAtOnce() const { return false; }
 
-  // Begins a file. The file becomes visible, and is durable, when Sink::Finish succeeds.
-  // Precondition: there was never a file at this path.
+  // Begins a file. It is visible after Sink::Finish, and durable when all begun files of its folder
+  // are finished, or after Commit. Precondition: there was never a file at this path.
   virtual absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) = 0;
 
   // Lists the files in `folder`, or all files if `folder` is empty, in any order. The list is empty

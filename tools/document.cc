@@ -15,7 +15,7 @@ namespace {
 // {"text": ..., "exact": ...}, or null if the bound is not known.
 Json JsonBound(const std::optional<std::string>& text, bool exact) {
   if (!text) return nullptr;
-  return {{"text", JsonBytes(*text)}, {"exact", exact}};
+  return JsonObject({{"text", *text}, {"exact", exact}});
 }
 
 TextLines FormOf(const std::vector<Heading>& headings) {
@@ -64,7 +64,7 @@ std::string CutInLine(const std::string& text, size_t max_bytes) {
 }
 
 void Record::AddBytes(std::string_view name, std::string_view bytes) {
-  Add(name, JsonBytes(bytes), Printable(bytes));
+  Add(name, bytes, Printable(bytes));
 }
 
 void Record::AddBounds(const ColumnType& type, const BlockStatistics& statistics,
@@ -96,7 +96,7 @@ std::string Table::text() const {
 
 Document::Document(bool json, const std::string& path, size_t name_cells)
     : Record(json), name_cells_(name_cells) {
-  if (json) this->json() = JsonDocument(path);
+  AddJson({{"schema_version", 1}, {"path", path}});
 }
 
 void Document::AddPath(std::string_view name, const std::string& path) {
@@ -116,8 +116,8 @@ void Document::AppendLine(std::string_view name, const std::string& text, bool k
 
 void Document::AddTable(std::string_view name, const Table& table) {
   if (is_json()) {
-    json()[name] = table.json();
-  } else if (!table.empty()) {
+    AddJson({{name, table}});
+  } else if (table.has_text()) {
     text_ += table.text();
   }
 }
@@ -150,7 +150,7 @@ void List::Add(const Json& record) {
 void List::Finish(const absl::Status& status, const Json& more) {
   if (!is_json_) return form_.AppendNote(output_.text);
   Json last = Json::object();
-  if (!status.ok()) last["error"] = JsonError(status);
+  if (!status.ok()) last["error"] = JsonOf(MessageOf(status));
   last.update(more);
   std::string members = last.dump();
   if (last.size() > 0) members[0] = ',';

@@ -45,36 +45,31 @@ class Record {
   Record(Record&&) = default;
   virtual ~Record() = default;
 
-  void Add(std::string_view name, uint64_t number) {
-    Add(name, JsonInteger(number), std::to_string(number));
-  }
+  void Add(std::string_view name, uint64_t number) { Add(name, number, std::to_string(number)); }
   // In text, the number has commas: 1,234.
-  void AddCount(std::string_view name, uint64_t number) {
-    Add(name, JsonInteger(number), WithCommas(number));
-  }
+  void AddCount(std::string_view name, uint64_t number) { Add(name, number, WithCommas(number)); }
   void AddFlag(std::string_view name, bool value) { Add(name, value, value ? "yes" : "no"); }
   // The bytes need not be UTF-8. Text shows them escaped.
   void AddBytes(std::string_view name, std::string_view bytes);
   // "minimum" and "maximum", of which text shows at most `max_bytes` bytes.
   void AddBounds(const ColumnType& type, const BlockStatistics& statistics, size_t max_bytes);
-  // Adds `json` in JSON, and `text` in text.
-  void Add(std::string_view name, const Json& json, const std::string& text) {
-    is_json_ ? AddJson(name, json) : AddText(name, text);
+  // Adds `value` in JSON, and `text` in text.
+  void Add(std::string_view name, const auto& value, const std::string& text) {
+    is_json_ ? AddJson({{name, value}}) : AddText(name, text);
   }
   // AddJson adds nothing in text, AddText nothing in JSON.
-  void AddJson(std::string_view name, const Json& json) {
-    if (is_json_) json_[name] = json;
+  void AddJson(std::initializer_list<Fact> facts) {
+    if (is_json_) AddFacts(facts, json_);
   }
   virtual void AddText(std::string_view /*name*/, const std::string& text) {
     if (!is_json_) cells_.push_back(text);
   }
   // Adds "error" in JSON, unless `status` is OK. With text, errors go to stderr.
   void AddError(const absl::Status& status) {
-    if (!status.ok()) AddJson("error", JsonError(status));
+    if (!status.ok()) AddJson({{"error", MessageOf(status)}});
   }
 
   bool is_json() const { return is_json_; }
-  Json& json() { return json_; }
   const Json& json() const { return json_; }
   const std::vector<std::string>& cells() const { return cells_; }
 
@@ -93,16 +88,20 @@ struct Heading {
 inline constexpr TextColumn kNumberColumn = {.right = true};
 
 // Records of one kind, which are printed together. Each column is as wide as its longest cell. If
-// all headings are empty, there is no line of headings.
+// all headings are empty, there is no line of headings. Without headings, there is no text.
 class Table {
  public:
-  Table(bool json, std::vector<Heading> headings)
+  explicit Table(bool json, std::vector<Heading> headings = {})
       : is_json_(json), headings_(std::move(headings)) {}
 
   // The reference is valid until the next call. A line may have fewer cells than there are
   // headings.
-  Record& Add() { return records_.emplace_back(is_json_); }
-  bool empty() const { return records_.empty(); }
+  Record& Add(std::initializer_list<Fact> facts = {}) {
+    records_.emplace_back(is_json_).AddJson(facts);
+    return records_.back();
+  }
+  size_t size() const { return records_.size(); }
+  bool has_text() const { return !headings_.empty() && !records_.empty(); }
   Json json() const;
   std::string text() const;
 

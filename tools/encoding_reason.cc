@@ -31,9 +31,9 @@ std::string StorageText(const StorageSize& storage, Compression codec) {
 std::string Short(double number) { return absl::StrFormat("%.*f", number < 9.95 ? 1 : 0, number); }
 
 Json StorageJson(const StorageSize& storage) {
-  return {{"encoding", EncodingName(storage.encoding)},
-          {"compressed", storage.compressed},
-          {"bytes", JsonInteger(storage.size_bytes)}};
+  return JsonObject({{"encoding", EncodingName(storage.encoding)},
+                     {"compressed", storage.compressed},
+                     {"bytes", storage.size_bytes}});
 }
 
 }  // namespace
@@ -86,14 +86,14 @@ std::string ChoiceText(const ChoiceInfo& choice, Compression codec) {
                          static_cast<double>(choice.scan_bytes_per_second) / 1e9);
 }
 
-Json ChoiceJson(const ChoiceInfo& choice) {
+Json JsonOf(const ChoiceInfo& choice) {
   const uint64_t speed = choice.scan_bytes_per_second;
-  return {{"goal", GoalName(choice.goal)},
-          {"values", JsonInteger(choice.num_values)},
-          {"plain_bytes", JsonInteger(choice.plain_size_bytes)},
-          {"chosen", StorageJson(choice.chosen)},
-          {"smallest", StorageJson(choice.smallest)},
-          {"scan_bytes_per_second", speed == 0 ? Json(nullptr) : JsonInteger(speed)}};
+  return JsonObject({{"goal", GoalName(choice.goal)},
+                     {"values", choice.num_values},
+                     {"plain_bytes", choice.plain_size_bytes},
+                     {"chosen", StorageJson(choice.chosen)},
+                     {"smallest", StorageJson(choice.smallest)},
+                     {"scan_bytes_per_second", Known(speed != 0, speed)}});
 }
 
 std::string FormsText(const std::vector<EncodingTotals>& encodings, Compression compression) {
@@ -106,17 +106,6 @@ std::string FormsText(const std::vector<EncodingTotals>& encodings, Compression 
   }
   if (text.empty()) return "no blocks";
   return absl::StrCat(text, "; ", compressed == 0 ? "none" : CompressionName(compression));
-}
-
-Json FormsJson(const std::vector<EncodingTotals>& encodings) {
-  Json json = Json::array();
-  for (const EncodingTotals& totals : encodings) {
-    json.push_back({{"encoding", EncodingName(totals.encoding)},
-                    {"blocks", JsonInteger(totals.blocks)},
-                    {"compressed_blocks", JsonInteger(totals.compressed_blocks)},
-                    {"stored", JsonInteger(totals.stored_bytes)}});
-  }
-  return json;
 }
 
 }  // namespace cfile::tools

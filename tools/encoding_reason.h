@@ -8,7 +8,7 @@
 #include "cfile/file_info.h"
 #include "cfile/options.h"
 #include "cfile/types.h"
-#include "tools/json.h"
+#include "tools/output.h"
 
 namespace cfile::tools {
 
@@ -32,15 +32,8 @@ std::string GoalName(Goal goal);
 // than plain, 3 % above the smallest (parquet-dict), scans 4.1 GB/s". `codec`: the file's codec.
 std::string ChoiceText(const ChoiceInfo& choice, Compression codec);
 
-// Returns the members of `choice` as an object. scan_bytes_per_second is null if a scan uses the
-// values in place.
-Json ChoiceJson(const ChoiceInfo& choice);
-
 // "rle 3 blocks, plain 1 block; zstd". The codec is none if no block is compressed. `compression`:
 // the codec of the compressed blocks.
 std::string FormsText(const std::vector<EncodingTotals>& encodings, Compression compression);
-
-// [{"encoding": ..., "blocks": ..., "compressed_blocks": ..., "stored": ...}, ...]
-Json FormsJson(const std::vector<EncodingTotals>& encodings);
 
 }  // namespace cfile::tools

@@ -7,33 +7,31 @@
 namespace cfile::tools {
 namespace {
 
-std::vector<std::string> EncodingNames() {
+std::vector<Encoding> AllEncodings() {
   constexpr uint32_t kEnd = 2000;  // all encodings have smaller numbers
-  std::vector<std::string> names;
+  std::vector<Encoding> all;
   for (uint32_t number = 1; number < kEnd; ++number) {
-    const auto encoding = static_cast<Encoding>(number);
-    if (!EncodingSuits(encoding).empty()) names.push_back(EncodingName(encoding));
+    if (!EncodingSuits(Encoding{number}).empty()) all.push_back(Encoding{number});
   }
-  return names;
+  return all;
 }
-std::vector<std::string> CompressionNames() {
-  std::vector<std::string> names;
-  for (const Compression codec : AllCompressions()) names.push_back(CompressionName(codec));
-  return names;
-}
-// Fills `choice` from `texts`, each of the form VALUE (for all columns) or COLUMN=VALUE. `names`
-// returns the names of all values.
-template <typename T, typename Parse, typename Names>
-absl::Status Choose(const char* option, const std::vector<std::string>& texts, Parse parse,
-                    Names names, Choice<T>& choice) {
+
+// Fills `choice` from `texts`, each of the form VALUE (for all columns) or COLUMN=VALUE. `all`: the
+// values, of which `name_of` returns the names.
+template <typename T>
+absl::Status Choose(const char* option, const std::vector<std::string>& texts,
+                    absl::StatusOr<T> parse(std::string_view), const std::vector<T>& all,
+                    std::string name_of(T), Choice<T>& choice) {
   for (const std::string& text : texts) {
     std::string column, value;
     const bool named = SplitColumnOption(text, column, value);
     const absl::StatusOr<T> parsed = parse(named ? value : text);
     if (!parsed.ok()) {
+      std::vector<std::string> names;
+      for (const T each : all) names.push_back(name_of(each));
       return absl::Status(parsed.status().code(),
                           StrCat(option, " ", text, ": ", parsed.status().message(),
-                                 Suggestion(named ? value : text, names())));
+                                 Suggestion(named ? value : text, names)));
     }
     (named ? choice.for_column[column] : choice.for_all) = *parsed;
   }
@@ -118,10 +116,10 @@ absl::Status LayoutArguments::Read(LayoutOptions& options) const {
                                                  ? "files of version 1 have no Bloom filters"
                                                  : "Kudu does not read files with Bloom filters"));
   }
-  CFILE_RETURN_IF_ERROR(
-      Choose("--encoding", encodings_, ParseEncoding, EncodingNames, options.encoding));
-  return Choose("--compression", compressions_, ParseCompression, CompressionNames,
-                options.compression);
+  CFILE_RETURN_IF_ERROR(Choose("--encoding", encodings_, ParseEncoding, AllEncodings(),
+                               EncodingName, options.encoding));
+  return Choose("--compression", compressions_, ParseCompression, AllCompressions(),
+                CompressionName, options.compression);
 }
 
 }  // namespace cfile::tools

@@ -53,25 +53,34 @@ void EndByClosedPipe() {
   std::raise(SIGPIPE);
 }
 
-Json JsonDocument(const std::string& path) {
-  return {{"schema_version", 1}, {"path", JsonBytes(path)}};
-}
+Json JsonOf(std::nullptr_t) { return nullptr; }
 
-Json JsonInteger(uint64_t value) {
-  if (value > uint64_t{1} << 53) return std::to_string(value);
-  return value;
-}
-
-Json JsonBytes(std::string_view bytes) {
+Json JsonOf(std::string_view bytes) {
   if (IsUtf8(bytes)) return std::string(bytes);
   return {{"hex", Hex(bytes)}};
 }
 
-Json JsonPointer(const BlockPointer& pointer) {
-  return {{"offset", JsonInteger(pointer.offset)}, {"size", pointer.size}};
+Json JsonOf(const BlockPointer& pointer) {
+  return JsonObject({{"offset", pointer.offset}, {"size", pointer.size}});
 }
 
-Json JsonError(const absl::Status& status) { return JsonBytes(MessageOf(status)); }
+Json JsonOf(const EncodingTotals& totals) {
+  return JsonObject({{"encoding", EncodingName(totals.encoding)},
+                     {"blocks", totals.blocks},
+                     {"compressed_blocks", totals.compressed_blocks},
+                     {"stored", totals.stored_bytes}});
+}
+
+Json JsonOf(const LevelLimits& levels) {
+  return JsonObject(
+      {{"max_repetition", levels.max_repetition}, {"max_definition", levels.max_definition}});
+}
+
+void AddFacts(std::initializer_list<Fact> facts, Json& object) {
+  for (const Fact& fact : facts) {
+    if (fact.value) object[fact.name] = std::move(*fact.value);
+  }
+}
 
 std::string MessageOf(const absl::Status& status) {
   return WithOptionNames({status.message().data(), status.message().size()});

@@ -1,8 +1,12 @@
 // Standard output of a tool, how its commands end, and the forms of what they print.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,15 +76,61 @@ class Output {
 // Ends the process by SIGPIPE, even if the signal is ignored.
 void EndByClosedPipe();
 
-// {"schema_version": 1, "path": ...}: the beginning of a JSON document.
-Json JsonDocument(const std::string& path);
-// A JSON number; if value > 2^53, a JSON string, because JavaScript and many other JSON readers
-// cannot read larger integers exactly.
-Json JsonInteger(uint64_t value);
-// A string if `bytes` is UTF-8, otherwise {"hex": "..."}.
-Json JsonBytes(std::string_view bytes);
-Json JsonPointer(const BlockPointer& pointer);
-Json JsonError(const absl::Status& status);
+// `value` as all commands print it in JSON. An integer above 2^53 is a string, because JavaScript
+// and many other JSON readers cannot read larger integers exactly. Bytes that are not UTF-8 are
+// {"hex": "..."}. A list is an array.
+Json JsonOf(std::nullptr_t);
+Json JsonOf(std::string_view bytes);
+Json JsonOf(const BlockPointer& pointer);  // {"offset": ..., "size": ...}
+Json JsonOf(const LevelLimits& levels);
+Json JsonOf(const EncodingTotals& totals);
+Json JsonOf(const ChoiceInfo& choice);  // scan_bytes_per_second is null if values are used in place
+template <typename T>
+Json JsonOf(const T& value) {
+  if constexpr (std::convertible_to<const T&, std::string_view>) {
+    return JsonOf(std::string_view(value));
+  } else if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+    const bool exact = std::cmp_less_equal(value, uint64_t{1} << 53);
+    return exact ? Json(value) : Json(std::to_string(value));
+  } else if constexpr (std::ranges::range<T>) {
+    Json list = Json::array();
+    for (const auto& item : value) list.push_back(JsonOf(item));
+    return list;
+  } else if constexpr (requires { value.json(); }) {  // tools/document.h
+    return value.json();
+  } else {
+    return value;
+  }
+}
+// null unless `known`.
+template <typename T>
+Json Known(bool known, const T& value) {
+  return known ? JsonOf(value) : Json();
+}
+
+// A member of a JSON object, with its value in the form of JsonOf. An empty optional is no member.
+struct Fact {
+  template <typename T>
+  Fact(std::string_view fact, const T& of) : name(fact), value(JsonOf(of)) {}
+  template <typename T>
+  Fact(std::string_view fact, const std::optional<T>& of) : name(fact) {
+    if (of) value = JsonOf(*of);
+  }
+  Fact(std::string_view fact, Json of) : name(fact), value(std::move(of)) {}
+  Fact(std::string_view fact, std::initializer_list<Fact> of);
+
+  std::string_view name;
+  mutable std::optional<Json> value;  // AddFacts moves it
+};
+void AddFacts(std::initializer_list<Fact> facts, Json& object);
+inline Json JsonObject(std::initializer_list<Fact> facts) {
+  Json object = Json::object();
+  AddFacts(facts, object);
+  return object;
+}
+inline Fact::Fact(std::string_view fact, std::initializer_list<Fact> of)
+    : name(fact), value(JsonObject(of)) {}
+
 // Returns the message of `status`. If it names a limit, such as max_block_size_bytes, the name of
 // the option is there instead: --max-block-size.
 std::string MessageOf(const absl::Status& status);

@@ -556,6 +556,31 @@ TEST(PowerCutTest, LostWritesOfPreparedParts) {
   }
 }
 
+// A commit makes a finished file durable while another file of its folder is still being written.
+TEST(PowerCutTest, LostNamesInAFolder) {
+  const TemporaryDirectory directory;
+  const auto storage = NewLocalStorage(directory.path("table"));
+  std::set<bool> seen;
+  std::unique_ptr<Sink> unfinished;
+  CutEverywhere(
+      directory.path(),
+      [&]() -> absl::Status {
+        auto first = storage->Create("part/first");
+        auto second = storage->Create("part/second");
+        if (!first.ok() || !second.ok()) return absl::UnknownError("no file");
+        unfinished = *std::move(first);
+        if (const absl::Status status = (*second)->Finish(); !status.ok()) return status;
+        return storage->Commit("table.cft", std::nullopt, "part/second");
+      },
+      [&](const TemporaryDirectory& after, bool done) {
+        const bool committed = fs::exists(after.path("table/table.cft"));
+        EXPECT_TRUE(committed || !done);
+        EXPECT_TRUE(!committed || fs::exists(after.path("table/part/second")));
+        seen.insert(committed);
+      });
+  EXPECT_EQ(seen.size(), 2);
+}
+
 // The power is cut while parts are dropped and removed.
 // Then the table has all its old parts, or only the parts that were not dropped.
 // In both cases, a reader can read the table.

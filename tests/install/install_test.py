@@ -230,6 +230,7 @@ def check_completed_columns(prefix):
         environment["PATH"] = f"{prefix}/bin:{environment['PATH']}"
         (work / "x.json").write_text('[{"delay": 1, "day": 2, "carrier": "a:b"},\n{"day": 3}]\n')
         run(prefix / "bin/cfile-import", "x.csv", "t", cwd=work, env=environment)
+        written = subprocess.run([prefix / "bin/cfile-dump", "rows", "t", "-o", "x.parquet"], cwd=work, env=environment, check=False)
         for shell, script in scripts.items():
             if not shutil.which(shell):
                 continue
@@ -245,6 +246,8 @@ def check_completed_columns(prefix):
                     ("cfile-dump", "rows", "none", "--columns", ""): [],
                     ("cfile-import", "x.csv", "u", "--columns", "carrier,d"): ["carrier,delay", "carrier,day"],
                     ("cfile-import", "x.csv", "u", "--sorted-by", "da"): ["day"],
+                    # Without Parquet there is no file.
+                    ("cfile-import", "x.parquet", "u", "--columns", "d"): ["delay", "day"] if written.returncode == 0 else [],
                     ("cfile-import", "--append", "-", "t", "--type", "car"): ["carrier"],
                     ("cfile-import", "t/table.cft", "u", "--type", ""): []}.items():
                 arguments = [*(["-c", script] if shell == "fish" else ["-c", script, shell]), *words]

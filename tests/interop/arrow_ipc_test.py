@@ -151,6 +151,10 @@ def test_tool(importer):
             shared.failures += 1
             print(f"FAILED {name}: {str(found)[:300]} instead of {str(expected)[:300]}")
 
+    with tempfile.TemporaryDirectory(prefix="arrow-ipc-") as folder:
+        path = os.path.join(folder, "in.arrow")
+        ipc_writer(pa.ipc.new_stream, None, 400)(pa.table({"k": [1], "of a list": [[2]]}), path)
+        same("names", subprocess.check_output([importer.program, "--print-names", path, folder], text=True), "k\nof a list\n")
     rows = table.to_pylist()
     by_k = sorted(rows, key=lambda row: row["k"])
     same("sorted", rows_of(table, "--sorted-by", "k"), by_k)

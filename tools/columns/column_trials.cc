@@ -1,6 +1,7 @@
 #include "tools/columns/column_trials.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -172,8 +173,7 @@ Table TableOf(const ColumnTrials& trials, bool json) {
     const bool automatic = trials.automatic_form() == trial.form;
     record.AddBytes("encoding", EncodingName(trial.form.encoding));
     record.AddBytes("compression", CompressionName(trial.form.compression));
-    record.AddJson("in_file", in_file);
-    record.AddJson("automatic", automatic);
+    record.AddJson({{"in_file", in_file}, {"automatic", automatic}});
     if (!trial.result.ok()) {
       record.AddError(trial.result.status());
       for (const char* cell : {"fails", "", "", "", "", "", "", ""}) record.AddText("", cell);
@@ -188,7 +188,7 @@ Table TableOf(const ColumnTrials& trials, bool json) {
     const auto add_speeds = [&](const char* name, double seconds, bool known) {
       const double values = PerSecond(sample.num_entries, seconds);
       const double bytes = PerSecond(sample.decoded_bytes, seconds);
-      record.AddJson(name, {{"values_per_second", values}, {"bytes_per_second", bytes}});
+      record.AddJson({{name, SpeedJson(sample, seconds)}});
       record.AddText(name, known ? absl::StrFormat("%.1f", values / 1e6) : "-");
       record.AddText(name, known ? absl::StrFormat("%.0f", bytes / 1e6) : "-");
     };
@@ -197,13 +197,12 @@ Table TableOf(const ColumnTrials& trials, bool json) {
     add("ratio", Ratio(result.file_bytes, smallest));
     add_speeds("encode", result.encode_seconds, true);
     add_speeds("decode", result.decode_seconds, decodes);
-    record.AddJson("decoded", decodes);
-    record.AddJson("blocks", FormsJson(result.totals.encodings));
+    record.AddJson({{"decoded", decodes}, {"blocks", result.totals.encodings}});
     // Marks the form of the file and the form that automatic choice takes.
     record.AddText("marks", absl::StrCat(in_file ? "<- file" : "", in_file && automatic ? ", " : "",
                                          automatic ? "<- automatic" : ""));
     std::string note = NoteOf(trial);
-    if (!note.empty()) record.AddJson("note", note);
+    if (!note.empty()) record.AddJson({{"note", note}});
     if (!decodes) {
       absl::StrAppend(&note, note.empty() ? "" : ", ", "not decoded: the block is read in place");
     }
@@ -296,30 +295,30 @@ Document DocumentOf(const ColumnTrials& trials, const TrialOptions& options, boo
   const ColumnType& type = trials.column.schema.type;
   const FormsInUse& in_use = trials.in_use;
   Document document(json);
-  document.AddJson("name", JsonBytes(trials.column.schema.name));
-  document.AddJson("type", type.ToString());
-  document.AddJson("rows", JsonInteger(trials.column.num_rows));
+  document.AddJson({{"name", trials.column.schema.name},
+                    {"type", type.ToString()},
+                    {"rows", trials.column.num_rows}});
   document.AddLine(Printable(trials.column.schema.name), ": ", type.ToString(), ", ",
                    Plural(trials.column.num_rows, "row"));
-  Json ranges = Json::array();
-  for (const OrdinalRange& range : sample.ranges) {
-    ranges.push_back(Json::array({JsonInteger(range.begin), JsonInteger(range.end)}));
-  }
-  document.AddJson("sample", {{"rows", JsonInteger(sample.num_rows)},
-                              {"values", JsonInteger(sample.num_entries)},
-                              {"nulls", JsonInteger(sample.num_entries - sample.num_present)},
-                              {"decoded_bytes", JsonInteger(sample.decoded_bytes)},
-                              {"all_rows", trials.has_all_rows()},
-                              {"ranges", std::move(ranges)}});
+  std::vector<std::array<uint64_t, 2>> ranges;
+  for (const OrdinalRange& range : sample.ranges) ranges.push_back({range.begin, range.end});
+  document.AddJson({{"sample",
+                     {{"rows", sample.num_rows},
+                      {"values", sample.num_entries},
+                      {"nulls", sample.num_entries - sample.num_present},
+                      {"decoded_bytes", sample.decoded_bytes},
+                      {"all_rows", trials.has_all_rows()},
+                      {"ranges", ranges}}}});
   document.Append(absl::StrFormat("  sample     %s, %.1f MB decoded\n",
                                   trials.has_all_rows()
                                       ? "all rows"
                                       : absl::StrCat(Plural(sample.num_rows, "row"), " in ",
                                                      Plural(sample.ranges.size(), "place")),
                                   static_cast<double>(sample.decoded_bytes) / 1e6));
-  document.AddJson("in_file", {{"blocks", FormsJson(in_use.encodings)},
-                               {"compression", CompressionName(in_use.compression)},
-                               {"choice", in_use.choice ? ChoiceJson(*in_use.choice) : Json()}});
+  document.AddJson({{"in_file",
+                     {{"blocks", in_use.encodings},
+                      {"compression", CompressionName(in_use.compression)},
+                      {"choice", in_use.choice ? JsonOf(*in_use.choice) : nullptr}}}});
   document.AddLine("  file       ", FormsText(in_use.encodings, in_use.compression));
   if (sample.num_present == 0) {
     document.AddLine("  no values, so nothing is tried");
@@ -327,23 +326,24 @@ Document DocumentOf(const ColumnTrials& trials, const TrialOptions& options, boo
   }
   const Trial& automatic = trials.automatic;
   const bool is_recorded = in_use.choice && GoalName(in_use.choice->goal) == options.goal;
-  Json choice = {{"goal", options.goal}, {"recomputed", true}};
+  Record choice(json);
+  choice.AddJson({{"goal", options.goal}, {"recomputed", true}});
   std::string text;
   if (trials.automatic_status.ok()) {
     const std::string reason = EncodingReason(type, automatic.totals);
-    choice["blocks"] = FormsJson(automatic.totals.encodings);
-    choice["compression"] = CompressionName(automatic.totals.compression);
-    choice["bytes"] = JsonInteger(automatic.file_bytes);
-    choice["encode"] = SpeedJson(sample, automatic.encode_seconds);
-    choice["decode"] = SpeedJson(sample, automatic.decode_seconds);
-    choice["reason"] = reason;
+    choice.AddJson({{"blocks", automatic.totals.encodings},
+                    {"compression", CompressionName(automatic.totals.compression)},
+                    {"bytes", automatic.file_bytes},
+                    {"encode", SpeedJson(sample, automatic.encode_seconds)},
+                    {"decode", SpeedJson(sample, automatic.decode_seconds)},
+                    {"reason", reason}});
     text = absl::StrCat(FormsText(automatic.totals.encodings, automatic.totals.compression), ": ",
                         reason);
   } else {
-    choice["error"] = JsonError(trials.automatic_status);
+    choice.AddError(trials.automatic_status);
     text = "fails: " + TerminalSafe(MessageOf(trials.automatic_status));
   }
-  document.AddJson("automatic", choice);
+  document.AddJson({{"automatic", choice}});
   if (is_recorded) text = ChoiceText(*in_use.choice, in_use.compression);
   constexpr size_t kIndentation = 13;  // where the texts of the lines above begin
   document.AddLine(WrappedForOutput(absl::StrCat("  automatic (",
@@ -353,16 +353,17 @@ Document DocumentOf(const ColumnTrials& trials, const TrialOptions& options, boo
                                     kIndentation),
                    "\n");
   document.AddTable("tried", TableOf(trials, json));
-  Json recommended = Json::object();
+  Record recommended(json);
   for (const NamedGoal& goal : kGoals) {
     const FormTrial* best = Recommend(trials.trials, goal.goal, sample.decoded_bytes);
     if (best == nullptr) continue;
-    recommended[goal.name] = {{"encoding", EncodingName(best->form.encoding)},
-                              {"compression", CompressionName(best->form.compression)},
-                              {"bytes", JsonInteger(best->result->file_bytes)},
-                              {"options", JsonBytes(ImportOptionsOf(trials.column, best->form))}};
+    recommended.AddJson({{goal.name,
+                          {{"encoding", EncodingName(best->form.encoding)},
+                           {"compression", CompressionName(best->form.compression)},
+                           {"bytes", best->result->file_bytes},
+                           {"options", ImportOptionsOf(trials.column, best->form)}}}});
   }
-  document.AddJson("recommended", recommended);
+  document.AddJson({{"recommended", recommended}});
   return document;
 }
 

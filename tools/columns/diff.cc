@@ -61,48 +61,32 @@ struct Shown {
 };
 
 template <typename T>
-class DifferencePrinter {
- public:
-  DifferencePrinter(const StoredColumn& a, const StoredColumn& b)
-      : type_a_(a.schema.type), type_b_(b.schema.type), has_levels_(a.has_levels) {}
-
-  // The entries of A and of B, as JSON and as text.
-  std::pair<Shown, Shown> Show(const RowDifference<T>& found) const {
-    const bool nans = AreNans(found);
-    return {Show(found.in_a, found.a, type_a_, nans), Show(found.in_b, found.b, type_b_, nans)};
+Shown Show(bool exists, const Entry<T>& entry, const StoredColumn& column, bool with_bits) {
+  if (!exists) return {Json(), "nothing"};
+  Shown shown{Json(), "null"};
+  if (with_bits) {
+    shown.text = absl::StrCat("nan ", Bits(*entry.value));
+    shown.json = shown.text;
+  } else if (entry.value != nullptr) {
+    shown.text.clear();
+    AppendValue<T>(column.schema.type, *entry.value, Form::kText, shown.text);
+    shown.json = JsonValue<T>(column.schema.type, *entry.value);
   }
+  if (!column.has_levels) return shown;
+  return {{{"repetition", entry.repetition},
+           {"definition", entry.definition},
+           {"value", std::move(shown.json)}},
+          absl::StrCat("repetition ", entry.repetition, " definition ", entry.definition, " ",
+                       shown.text)};
+}
 
- private:
-  // NaNs differ in their bits, but not in their text.
-  static bool AreNans(const RowDifference<T>& found) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return found.a.value != nullptr && found.b.value != nullptr && std::isnan(*found.a.value) &&
-             std::isnan(*found.b.value);
-    }
-    return false;
-  }
-  Shown Show(bool exists, const Entry<T>& entry, const ColumnType& type, bool nans) const {
-    if (!exists) return {Json(), "nothing"};
-    Shown shown{Json(), "null"};
-    if (nans) {
-      shown.text = absl::StrCat("nan ", Bits(*entry.value));
-      shown.json = shown.text;
-    } else if (entry.value != nullptr) {
-      shown.text.clear();
-      AppendValue<T>(type, *entry.value, Form::kText, shown.text);
-      shown.json = JsonValue<T>(type, *entry.value);
-    }
-    if (!has_levels_) return shown;
-    return {{{"repetition", entry.repetition},
-             {"definition", entry.definition},
-             {"value", std::move(shown.json)}},
-            absl::StrCat("repetition ", entry.repetition, " definition ", entry.definition, " ",
-                         shown.text)};
-  }
-
-  const ColumnType type_a_, type_b_;
-  const bool has_levels_;
-};
+// NaNs differ in their bits, but not in their text.
+template <typename T>
+bool AreNans(const Entry<T>& a, const Entry<T>& b) {
+  if constexpr (std::is_floating_point_v<T>)
+    return a.value != nullptr && b.value != nullptr && std::isnan(*a.value) && std::isnan(*b.value);
+  return false;
+}
 
 // The columns by which the rows of a table are found: its key columns, or the column that has a
 // value index. A damaged file counts as a file without an index: comparing its values says what is
@@ -125,8 +109,7 @@ class Diff {
 
   // Prints how the two sides differ. After an error, what was found so far is printed.
   absl::Status Run(const Side& a, const Side& b) {
-    document_ = {
-        {"other", JsonBytes(b.path)}, {"schema", Json::array()}, {"layout", Json::array()}};
+    document_ = {{"other", JsonOf(b.path)}, {"schema", Json::array()}, {"layout", Json::array()}};
     if (a.input.table && b.input.table && !arguments_.values_only) CompareTables(a.input, b.input);
     CompareRowCounts(a, b);
     std::vector<std::pair<const StoredColumn*, const StoredColumn*>> both;
@@ -157,18 +140,17 @@ class Diff {
     if (a == b) return;
     // Metadata may have kilobytes of base64; JSON has all of it.
     const size_t most = name == "metadata" ? 100 : SIZE_MAX;
-    Add(kind, column, name, {{"property", name}}, {JsonBytes(a), Shortened(TerminalSafe(a), most)},
-        {JsonBytes(b), Shortened(TerminalSafe(b), most)});
+    Add(kind, column, name, {{"property", name}}, {JsonOf(a), Shortened(TerminalSafe(a), most)},
+        {JsonOf(b), Shortened(TerminalSafe(b), most)});
   }
 
-  // Prints something that differs: `what`, in JSON with the members of `json`.
+  // Prints something that differs: `what`, in JSON with `facts`.
   void Add(std::string_view kind, const std::string& column, const std::string& what,
-           const Json& json, const Shown& a, const Shown& b) {
+           std::initializer_list<Fact> facts, const Shown& a, const Shown& b) {
     Document line(json_);
-    if (!column.empty()) line.AddJson("column", JsonBytes(column));
-    if (json_) line.json().update(json);
-    line.AddJson("a", a.json);
-    line.AddJson("b", b.json);
+    if (!column.empty()) line.AddJson({{"column", column}});
+    line.AddJson(facts);
+    line.AddJson({{"a", a.json}, {"b", b.json}});
     const std::string of = column.empty() ? "" : absl::StrCat("column ", Printable(column), ", ");
     line.Append(LineOf(StrCat(kind, ": ", of, what), a.text, b.text));
     if (json_ && kind != "values") {
@@ -287,19 +269,16 @@ class Diff {
     }
     any_compared_ = num_rows_ > 0;
     return VisitType(a.schema.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
-      const DifferencePrinter<T> printer(a, b);
       uint64_t different = 0;
       const auto report = [&](const RowDifference<T>& found) {
         ++different;
         if (different_ + different > arguments_.count) return;
         std::string what = absl::StrCat("row ", found.row);
-        Json json = {{"ordinal", JsonInteger(found.row)}};
-        if (a.has_levels) {
-          absl::StrAppend(&what, ", entry ", found.entry);
-          json["entry"] = JsonInteger(found.entry);
-        }
-        const auto [shown_a, shown_b] = printer.Show(found);
-        Add("values", name, what, json, shown_a, shown_b);
+        if (a.has_levels) absl::StrAppend(&what, ", entry ", found.entry);
+        const auto entry = a.has_levels ? std::optional(found.entry) : std::nullopt;
+        const bool nans = AreNans(found.a, found.b);
+        Add("values", name, what, {{"ordinal", found.row}, {"entry", entry}},
+            Show(found.in_a, found.a, a, nans), Show(found.in_b, found.b, b, nans));
         progress.End();  // the next Update shows the progress line again
         output_.Drain();
       };
@@ -319,7 +298,7 @@ class Diff {
   // Prints the result. `status`: the error that ended the comparison; OK if all values were
   // compared.
   void Finish(const absl::Status& status) {
-    document_["different_values"] = JsonInteger(different_);
+    AddFacts({{"different_values", different_}}, document_);
     if (status.ok()) document_["same_values"] = same_values_;
     values_.Finish(status, document_);
     if (json_ || !status.ok()) return;

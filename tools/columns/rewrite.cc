@@ -249,35 +249,32 @@ void PrintReport(const RewriteReport& report, const std::string& target,
     before += column.bytes_before;
     after += totals.bytes_written;
     Record& record = common.json && column.is_key_index ? key_index : columns.Add();
-    record.Add("name", JsonBytes(column.name), absl::StrCat("  ", Printable(column.name)));
+    record.Add("name", column.name, absl::StrCat("  ", Printable(column.name)));
     record.AddText("bytes", WithCommas(totals.bytes_written) + " bytes, before");
     record.AddCount("bytes_before", column.bytes_before);
-    record.AddJson("bytes", JsonInteger(totals.bytes_written));
-    record.AddJson("compression", CompressionName(totals.compression));
-    record.Add("blocks", FormsJson(totals.encodings),
-               FormsText(totals.encodings, totals.compression));
+    record.AddJson(
+        {{"bytes", totals.bytes_written}, {"compression", CompressionName(totals.compression)}});
+    record.Add("blocks", totals.encodings, FormsText(totals.encodings, totals.compression));
   }
   Document document(common.json, common.path);
-  document.AddJson("out", JsonBytes(target));
-  document.AddJson("rows", JsonInteger(report.num_rows));
+  document.AddJson({{"out", target}, {"rows", report.num_rows}});
   const std::string title =
       absl::StrFormat(": %s, %s bytes, before %s", Plural(report.num_rows, "row"),
                       WithCommas(after), WithCommas(before));
-  document.Append(absl::StrCat(
-      ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true), title, "\n"));
+  document.AddLine(ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true), title);
   document.AddTable("columns", columns);
-  if (key_index.json().size() > 0) document.AddJson("key_index", key_index.json());
+  if (key_index.json().size() > 0) document.AddJson({{"key_index", key_index}});
   if (report.copied_blocks) {
-    document.AddJson("copied_blocks", JsonInteger(*report.copied_blocks));
-    document.Append(absl::StrCat("  ", Plural(*report.copied_blocks, "block"),
-                                 " copied, the others encoded again\n"));
+    document.AddJson({{"copied_blocks", *report.copied_blocks}});
+    document.AddLine("  ", Plural(*report.copied_blocks, "block"),
+                     " copied, the others encoded again");
   }
   for (const auto& [name, parts] :
        {std::pair("kept", &report.kept), std::pair("dropped", &report.dropped)}) {
-    document.AddJson(name, Json::array(*parts));
+    document.AddJson({{name, *parts}});
     if (parts->empty()) continue;
     const std::string line = absl::StrCat("  ", name, ": ", absl::StrJoin(*parts, ", "));
-    document.Append(WrappedForOutput(line, 4) + "\n");
+    document.AddLine(WrappedForOutput(line, 4));
   }
   document.PrintTo(output);
 }

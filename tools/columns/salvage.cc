@@ -49,49 +49,42 @@ const char* NameOf(SalvageReport::Dictionary dictionary) {
 
 Document Begin(const CommonOptions& common, const SalvageArguments& arguments, bool complete) {
   Document document(common.json, common.path);
-  document.AddJson("out", JsonBytes(arguments.out));
-  document.AddJson("complete", complete);
-  document.Append(StrCat(Printable(arguments.out), ": ",
-                         complete ? "all that was in " : "what is left of ", Printable(common.path),
-                         "\n"));
+  document.AddJson({{"out", arguments.out}, {"complete", complete}});
+  document.AddLine(Printable(arguments.out), ": ",
+                   complete ? "all that was in " : "what is left of ", Printable(common.path));
   return document;
 }
 
 void AddReport(const SalvageReport& report, Document& document) {
-  const auto line = [&](const auto&... parts) {
-    document.Append(absl::StrCat("  ", parts..., "\n"));
-  };
-  document.AddJson("has_footer", report.has_footer);
-  document.AddJson("rows", JsonInteger(report.rows));
-  document.AddJson("data_blocks", JsonInteger(report.blocks));
-  document.AddJson("bytes", JsonInteger(report.bytes));
-  document.AddJson("size", JsonInteger(report.info.file_size_bytes));
-  document.AddJson("dictionary", NameOf(report.dictionary));
+  const auto line = [&](const auto&... parts) { document.AddLine("  ", parts...); };
+  document.AddJson({{"has_footer", report.has_footer},
+                    {"rows", report.rows},
+                    {"data_blocks", report.blocks},
+                    {"bytes", report.bytes},
+                    {"size", report.info.file_size_bytes},
+                    {"dictionary", NameOf(report.dictionary)}});
   line(Plural(report.rows, "row"), " of ", Plural(report.blocks, "data block"), ", ", report.bytes,
        " of ", Plural(report.info.file_size_bytes, "byte"));
   if (!report.has_footer) line("torn: the footer is missing, so the number of rows is not known");
   if (report.dictionary != SalvageReport::Dictionary::kNone)
     line("dictionary ", NameOf(report.dictionary));
-  Json lost = Json::array(), missing = Json::array();
+  Table lost(document.is_json()), missing(document.is_json());
   for (const LostBytes& bytes : report.lost) {
     const std::string reason = WithOptionNames(bytes.reason);
-    lost.push_back({{"begin", JsonInteger(bytes.begin)},
-                    {"end", JsonInteger(bytes.end)},
-                    {"reason", JsonBytes(reason)}});
+    lost.Add({{"begin", bytes.begin}, {"end", bytes.end}, {"reason", reason}});
     line("lost bytes ", bytes.begin, " to ", bytes.end - 1, ": ", TerminalSafe(reason));
   }
   if (report.more_lost.count > 0) {
     line("and ", report.more_lost.count, " more, ", Plural(report.more_lost.bytes, "byte"));
   }
   for (const OrdinalRange& rows : report.missing) {
-    missing.push_back(
-        {{"first_ordinal", JsonInteger(rows.begin)}, {"last_ordinal", JsonInteger(rows.end - 1)}});
+    missing.Add({{"first_ordinal", rows.begin}, {"last_ordinal", rows.end - 1}});
     line("missing rows ", rows.begin, " to ", rows.end - 1);
   }
-  document.AddJson("lost", lost);
-  document.AddJson("more_lost", {{"count", JsonInteger(report.more_lost.count)},
-                                 {"bytes", JsonInteger(report.more_lost.bytes)}});
-  document.AddJson("missing", missing);
+  document.AddJson(
+      {{"lost", lost},
+       {"more_lost", {{"count", report.more_lost.count}, {"bytes", report.more_lost.bytes}}},
+       {"missing", missing}});
 }
 
 // Shows how much of a file or table was read. Salvage reads most blocks twice: to check and to copy
@@ -259,19 +252,19 @@ Outcome SalvageTable(const CommonOptions& common, const SalvageArguments& argume
   CFILE_ASSIGN_OR_RETURN(const RepairReport report, SalvageIntoNewTable(common, arguments));
   uint64_t lost_rows = 0;
   std::string parts;
-  Json json_parts = Json::array();
+  Table json_parts(common.json);
   for (const RepairedPart& part : report.parts) {
     lost_rows += part.lost_rows;
-    Json lost_values = Json::array();
+    Table lost_values(common.json);
     for (const auto& [column, count] : part.lost_values) {
-      lost_values.push_back({{"column", JsonBytes(column)}, {"values", JsonInteger(count)}});
+      lost_values.Add({{"column", column}, {"values", count}});
     }
-    json_parts.push_back({{"part", JsonBytes(part.name)},
-                          {"state", std::string(NameOf(part.state))},
-                          {"rows", JsonInteger(part.num_rows)},
-                          {"lost_rows", JsonInteger(part.lost_rows)},
-                          {"lost_values", std::move(lost_values)},
-                          {"reason", JsonBytes(WithOptionNames(part.reason))}});
+    json_parts.Add({{"part", part.name},
+                    {"state", NameOf(part.state)},
+                    {"rows", part.num_rows},
+                    {"lost_rows", part.lost_rows},
+                    {"lost_values", lost_values},
+                    {"reason", WithOptionNames(part.reason)}});
     if (part.state == RepairedPart::State::kKept) continue;
     absl::StrAppend(&parts, "  ", Printable(part.name), " ", std::string(NameOf(part.state)), ", ",
                     Plural(part.num_rows, "row"), ", ", part.lost_rows,
@@ -282,13 +275,13 @@ Outcome SalvageTable(const CommonOptions& common, const SalvageArguments& argume
   }
   Document document = Begin(common, arguments, report.complete());
   const std::string damage = WithOptionNames(report.damage);
-  document.AddJson("damage", JsonBytes(damage));
-  document.AddJson("rows", JsonInteger(report.num_rows));
-  document.AddJson("lost_rows", JsonInteger(lost_rows));
-  document.AddJson("parts", json_parts);
-  document.Append(absl::StrCat("  ", Plural(report.num_rows, "row"), " of ",
-                               Plural(report.num_parts, "part"), ", ", lost_rows, " lost\n"));
-  if (!damage.empty()) document.Append(absl::StrCat("  damaged: ", TerminalSafe(damage), "\n"));
+  document.AddJson({{"damage", damage},
+                    {"rows", report.num_rows},
+                    {"lost_rows", lost_rows},
+                    {"parts", json_parts}});
+  document.AddLine("  ", Plural(report.num_rows, "row"), " of ", Plural(report.num_parts, "part"),
+                   ", ", lost_rows, " lost");
+  if (!damage.empty()) document.AddLine("  damaged: ", TerminalSafe(damage));
   document.Append(parts);
   document.PrintTo(output);
   return report.complete() ? kFine : kDamaged;

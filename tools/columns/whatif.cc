@@ -34,10 +34,8 @@ std::vector<std::string> NotBuiltIn() {
 class Recommendations {
  public:
   void Add(const ColumnTrials& trials) {
-    if (trials.sample->num_present == 0) {
-      absl::StrAppend(&notes_, "# ", Printable(trials.column.schema.name),
-                      ": no values, so nothing is recommended\n");
-    }
+    if (trials.sample->num_present == 0)
+      AddNote(trials.column, "no values, so nothing is recommended");
     for (size_t i = 0; i < std::size(kGoals); ++i) {
       const FormTrial* best =
           Recommend(trials.trials, kGoals[i].goal, trials.sample->decoded_bytes);
@@ -46,10 +44,8 @@ class Recommendations {
                       ImportOptionsOf(trials.column, best->form));
     }
   }
-  // Notes that `column` cannot be read. `status`: the error.
-  void AddFailure(const StoredColumn& column, const absl::Status& status) {
-    absl::StrAppend(&notes_, "# ", Printable(column.schema.name), ": ",
-                    TerminalSafe(MessageOf(status)), "\n");
+  void AddNote(const StoredColumn& column, const std::string& text) {
+    absl::StrAppend(&notes_, "# ", Printable(column.schema.name), ": ", text, "\n");
   }
   std::string Text() const {
     std::string text = notes_;
@@ -83,9 +79,9 @@ Outcome RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common,
       first_failure.Update(trials.status());
       if (common.json) {
         list.push_back(
-            {{"name", JsonBytes(column.schema.name)}, {"error", JsonError(trials.status())}});
+            JsonObject({{"name", column.schema.name}, {"error", MessageOf(trials.status())}}));
       } else if (arguments.recommend) {
-        recommendations.AddFailure(column, trials.status());
+        recommendations.AddNote(column, TerminalSafe(MessageOf(trials.status())));
       } else {
         code = Worse(code, output.Fail(trials.status()));
       }
@@ -103,8 +99,7 @@ Outcome RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common,
     output.Flush();
   }
   Document document(common.json, common.path);
-  document.AddJson("columns", list);
-  document.AddJson("not_built_in", Json::array(NotBuiltIn()));
+  document.AddJson({{"columns", list}, {"not_built_in", NotBuiltIn()}});
   if (arguments.recommend) {
     document.Append(recommendations.Text());
   } else if (any_measured) {

@@ -34,8 +34,7 @@ Table FieldsOf(const std::vector<BlockField>& fields, const std::vector<uint8_t>
     record.Add("offset", begin + field.offset);
     record.Add("size", field.size);
     record.AddBytes("hex", ShortHex(bytes, field));
-    record.AddJson("name", std::string(field.name));
-    record.AddJson("value", field.value);
+    record.AddJson({{"name", std::string(field.name)}, {"value", field.value}});
     record.AddText("field", absl::StrCat(std::string(field.name), field.value.empty() ? "" : ": ",
                                          field.value));
   }
@@ -66,10 +65,10 @@ Outcome PrintBlock(const WhichBlock& which, const CommonOptions& common, Output&
   if (!block.ok()) return WithoutLimit(block.status());
   Document document(common.json, common.path, 15);
   const FileRegion& region = block->region;
-  document.AddJson("index", JsonInteger(region.index));
+  document.AddJson({{"index", region.index}});
   document.AddText("block", std::to_string(region.index));
   document.Add("offset", region.offset);
-  document.Add("size", JsonInteger(region.size_bytes), Plural(region.size_bytes, "byte"));
+  document.Add("size", region.size_bytes, Plural(region.size_bytes, "byte"));
   if (region.first_ordinal) document.Add("first_ordinal", *region.first_ordinal);
   document.AddBytes("compression", CodecOf(block->compressed, reader.info()));
   document.AddBytes("encoding", EncodingName(block->encoding));
@@ -129,10 +128,10 @@ Record RecordOf(const BlockInfo& block, const FileInfo& info, const BlockStatist
   record.Add("size", block.pointer.size);
   record.Add("first_ordinal", block.first_ordinal);
   record.Add("rows", block.num_rows);
-  if (info.has_levels()) record.AddJson("entries", JsonInteger(block.num_entries));
+  if (info.has_levels()) record.AddJson({{"entries", block.num_entries}});
   record.Add("nulls", block.null_count);
   record.AddBytes("encoding", EncodingName(block.encoding));
-  record.AddJson("compressed", block.compressed);
+  record.AddJson({{"compressed", block.compressed}});
   record.AddBytes("compression", CodecOf(block.compressed, info));
   record.Add("stored", block.stored_size_bytes);
   record.Add("encoded", block.encoded_size_bytes);
@@ -140,7 +139,7 @@ Record RecordOf(const BlockInfo& block, const FileInfo& info, const BlockStatist
                  absl::StrFormat("%.2f", Ratio(block.encoded_size_bytes, block.stored_size_bytes)));
   if (statistics != nullptr) {
     record.AddBounds(info.type, *statistics, kBoundBytes);
-    record.AddJson("nan", JsonInteger(statistics->nan_count));
+    record.AddJson({{"nan", statistics->nan_count}});
   }
   return record;
 }
@@ -158,7 +157,7 @@ Outcome PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output
     const std::string bytes =
         with_bytes ? absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()))
                    : "";
-    if (with_bytes) record.AddJson("bytes", bytes);
+    if (with_bytes) record.AddJson({{"bytes", bytes}});
     list.Add(record);
     if (with_bytes && !common.json) absl::StrAppend(&output.text, bytes, "\n");
     return output.Drain();

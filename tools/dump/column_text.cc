@@ -92,7 +92,7 @@ void AppendValue(const ColumnType& type, const T& value, Form form, std::string&
 template <ValueType T>
 Json JsonValue(const ColumnType& type, const T& value) {
   std::string text;
-  if (!IsJsonNumber(type) || !IsExactInJson(value)) return JsonBytes(TextOf(type, value, text));
+  if (!IsJsonNumber(type) || !IsExactInJson(value)) return JsonOf(TextOf(type, value, text));
   AppendJsonNumber<T>(type, value, text);
   return Json::FromText(text);
 }

@@ -113,8 +113,8 @@ Outcome PrintCounts(const CountOptions& options, const CommonOptions& common, Ou
   const auto groups = Sorted(counts.groups, options.top);
   const uint64_t distinct = counts.groups.size();
   Document document(common.json, common.path);
-  document.AddJson("rows", JsonInteger(counts.rows));
-  if (!options.distinct.empty()) document.AddJson("distinct", JsonInteger(distinct));
+  document.AddJson({{"rows", counts.rows}});
+  if (!options.distinct.empty()) document.AddJson({{"distinct", distinct}});
   if (options.by.empty()) {
     document.AddLine(options.distinct.empty() ? counts.rows : distinct);
   } else {
@@ -127,12 +127,12 @@ Outcome PrintCounts(const CountOptions& options, const CommonOptions& common, Ou
     Table table(common.json, {{names, {.shorten = 1}}, {"rows", kNumberColumn}});
     for (const auto& [values, rows] : groups) {
       Record& record = table.Add();
-      if (common.json) record.AddJson("values", Json::FromText(absl::StrCat("[", values, "]")));
+      if (common.json) record.AddJson({{"values", Json::FromText(absl::StrCat("[", values, "]"))}});
       record.AddText("values", values);
       record.Add("rows", rows);
       absl::StrAppend(&with_tabs, values, "\t", rows, "\n");
     }
-    document.AddJson("groups", table.json());
+    document.AddJson({{"groups", table}});
     const bool aligned = isatty(STDOUT_FILENO) != 0 && options.by.size() == 1;
     document.Append(aligned ? table.text() : with_tabs);
   }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/filter.h"
 #include "cfile/status.h"
+#include "tools/document.h"
 #include "tools/key_text.h"
 
 namespace cfile::tools {
@@ -288,7 +289,7 @@ Action OnEachFile(Action action) {
     if (files.size() == 1) return action(files.front(), output);
     ExitCode worst = kFine;
     if (common.json) {
-      output.text += JsonDocument(common.path).dump();
+      output.text += Document(common.json, common.path).json().dump();
       output.text.back() = ',';
       output.text += "\"files\":[\n";
       output.SetSeparator("");

@@ -245,8 +245,8 @@ Table ConditionsOf(const TableScanCounters& counters, const Explanation& explana
     const bool has_text = i < explanation.tests.size();
     Record& record = table.Add();
     record.AddText("condition", TerminalSafe(has_text ? explanation.tests[i] : condition.column));
-    record.AddJson("column", JsonBytes(condition.column));
-    if (has_text) record.AddJson("condition", JsonBytes(explanation.tests[i]));
+    record.AddJson({{"column", condition.column}});
+    if (has_text) record.AddJson({{"condition", explanation.tests[i]}});
     for (const Means& means : kMeans) {
       if (json || ExcludesRows(means, explanation))
         record.AddCount(means.key, condition.*means.rows_excluded);
@@ -260,14 +260,14 @@ Table ConditionsOf(const TableScanCounters& counters, const Explanation& explana
 }
 
 Table PartsOf(const Explanation& explanation) {
-  Table table(/*json=*/true, {});
+  Table table(/*json=*/true);
   for (const PartScan& part : explanation.parts) {
     Record& record = table.Add();
     record.AddBytes("name", part.name);
     record.Add("rows", part.num_rows);
     record.AddFlag("skipped", part.counters.parts_skipped > 0);
     record.Add("matches", part.counters.rows_returned);
-    record.AddJson("conditions", ConditionsOf(part.counters, explanation, true).json());
+    record.AddJson({{"conditions", ConditionsOf(part.counters, explanation, true)}});
   }
   return table;
 }
@@ -278,14 +278,13 @@ Outcome PrintExplanation(const RowChoice& choice, const CommonOptions& common, O
   const TableScanCounters& total = explanation.total;
   Document document(common.json, common.path);
   const auto line = [&](const auto&... parts) {
-    document.Append(WrappedForOutput(absl::StrCat(parts...), 0) + "\n");
+    document.AddLine(WrappedForOutput(absl::StrCat(parts...), 0));
   };
-  document.AddJson("rows", JsonInteger(explanation.num_rows));
-  document.AddJson("matches", JsonInteger(total.rows_returned));
+  document.AddJson({{"rows", explanation.num_rows}, {"matches", total.rows_returned}});
   line(WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
        explanation.num_rows == 1 ? " row" : " rows", " match");
   if (input.table) {
-    document.AddJson("parts_skipped", JsonInteger(total.parts_skipped));
+    document.AddJson({{"parts_skipped", total.parts_skipped}});
     if (common.json) document.AddTable("parts", PartsOf(explanation));
     line("parts skipped by their bounds in table.cft: ", WithCommas(total.parts_skipped), " of ",
          WithCommas(explanation.parts.size()));
@@ -309,21 +308,20 @@ Outcome PrintExplanation(const RowChoice& choice, const CommonOptions& common, O
                               {"of", kNumberColumn}});
   for (const ColumnBlocks& column : explanation.columns) {
     Record& record = columns.Add();
-    record.Add("name", JsonBytes(column.name), TerminalSafe(column.name));
+    record.Add("name", column.name, TerminalSafe(column.name));
     record.AddCount("blocks_read", column.blocks_read);
     record.AddCount("blocks", column.blocks);
   }
   document.AddTable("columns", columns);
-  document.AddJson("source_requests", JsonInteger(explanation.reads.source_requests));
-  document.AddJson("source_bytes", JsonInteger(explanation.reads.source_bytes));
-  document.AddJson("size", JsonInteger(explanation.size_bytes));
-  document.AddJson("nanoseconds", explanation.time.count());
-  document.Append(absl::StrCat(
-      "\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
-      Plural(explanation.reads.source_requests, "request"),
-      ", with footers, indexes and read-ahead\nthe files have ", WithCommas(explanation.size_bytes),
-      " bytes; the scan took ",
-      absl::StrFormat("%.1f ms\n", static_cast<double>(explanation.time.count()) / 1e6)));
+  document.AddJson({{"source_requests", explanation.reads.source_requests},
+                    {"source_bytes", explanation.reads.source_bytes},
+                    {"size", explanation.size_bytes},
+                    {"nanoseconds", explanation.time.count()}});
+  document.AddLine("\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
+                   Plural(explanation.reads.source_requests, "request"),
+                   ", with footers, indexes and read-ahead\nthe files have ",
+                   WithCommas(explanation.size_bytes), " bytes; the scan took ",
+                   absl::StrFormat("%.1f ms", static_cast<double>(explanation.time.count()) / 1e6));
   document.PrintTo(output);
   return kFine;
 }

@@ -194,9 +194,8 @@ std::string TimeText(std::chrono::nanoseconds time) {
 
 // Returns what was used of a file, and what was read of it. JSON has two lists, text one table.
 Document DocumentOf(const FileReads& file, const CommonOptions& common) {
-  Document document(common.json, common.path);
-  if (common.json) document.json() = Json::object();  // a part of a document
-  Json reads = Json::array();
+  Document document(common.json);
+  Table reads(common.json);
   Table touched(common.json, {{"", {.shorten = 1, .least = 24}},
                               {"offset", kNumberColumn},
                               {"size", {.right = true, .drop = 1}},
@@ -208,10 +207,10 @@ Document DocumentOf(const FileReads& file, const CommonOptions& common) {
   const auto add = [&](const std::string& what, uint64_t offset, uint64_t size, const Touched* used,
                        const ObservedRead* read) {
     if (read != nullptr) {
-      reads.push_back({{"what", what},
-                       {"offset", JsonInteger(read->offset)},
-                       {"size", JsonInteger(read->size_bytes)},
-                       {"nanoseconds", read->time.count()}});
+      reads.Add({{"what", what},
+                 {"offset", read->offset},
+                 {"size", read->size_bytes},
+                 {"nanoseconds", read->time.count()}});
     }
     if (common.json && used == nullptr) return;
     Record& record = touched.Add();
@@ -235,16 +234,14 @@ Document DocumentOf(const FileReads& file, const CommonOptions& common) {
   }
   const std::string column =
       file.column.empty() ? "" : absl::StrCat(", column ", Printable(file.column));
-  document.Append(absl::StrCat(
-      "\n", ShortenedForOutput(Printable(file.path) + column, 0, /*keep_end=*/true), "\n"));
-  document.AddJson("path", JsonBytes(file.path));
-  if (!file.column.empty()) document.AddJson("column", JsonBytes(file.column));
-  document.AddJson("size", JsonInteger(file.size_bytes));
-  document.AddJson("reads", reads);
+  document.AddLine("\n", ShortenedForOutput(Printable(file.path) + column, 0, /*keep_end=*/true));
+  document.AddJson({{"path", file.path}});
+  if (!file.column.empty()) document.AddJson({{"column", file.column}});
+  document.AddJson({{"size", file.size_bytes}, {"reads", reads}});
   document.AddTable("touched", touched);
-  document.AddJson("index_nodes_read", JsonInteger(file.counters.index_nodes_read));
-  document.AddJson("blocks_read", JsonInteger(file.counters.blocks_read));
-  document.AddJson("blocks_cached", JsonInteger(file.counters.blocks_cached));
+  document.AddJson({{"index_nodes_read", file.counters.index_nodes_read},
+                    {"blocks_read", file.counters.blocks_read},
+                    {"blocks_cached", file.counters.blocks_cached}});
   return document;
 }
 
@@ -303,16 +300,16 @@ absl::Status AppendExplanation(const Input& input, const CommonOptions& common, 
     AppendTotals(total, log, out);
     return absl::OkStatus();
   }
-  Json explain = {{"files", std::move(files)},
-                  {"source_requests", JsonInteger(total.source_requests)},
-                  {"source_bytes", JsonInteger(total.source_bytes)},
-                  {"index_nodes_read", JsonInteger(total.index_nodes_read)},
-                  {"blocks_read", JsonInteger(total.blocks_read)},
-                  {"blocks_cached", JsonInteger(total.blocks_cached)},
-                  {"nanoseconds", log.time().count()}};
-  Json document = JsonDocument(common.path);
-  document["explain"] = std::move(explain);
-  absl::StrAppend(&out, document.dump(), "\n");
+  Document document(common.json, common.path);
+  document.AddJson({{"explain",
+                     {{"files", std::move(files)},
+                      {"source_requests", total.source_requests},
+                      {"source_bytes", total.source_bytes},
+                      {"index_nodes_read", total.index_nodes_read},
+                      {"blocks_read", total.blocks_read},
+                      {"blocks_cached", total.blocks_cached},
+                      {"nanoseconds", log.time().count()}}}});
+  absl::StrAppend(&out, document.json().dump(), "\n");
   return absl::OkStatus();
 }
 

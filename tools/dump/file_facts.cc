@@ -14,22 +14,22 @@ namespace {
 
 void AddMetadata(const std::string& name,
                  const std::vector<std::pair<std::string, std::string>>& metadata, Record& facts) {
-  Json list = Json::array();
+  Table list(facts.is_json());
   for (const auto& [key, value] : metadata) {
-    list.push_back({{"key", JsonBytes(key)}, {"value", JsonBytes(value)}});
+    list.Add({{"key", key}, {"value", value}});
     facts.AddText(name,
                   Printable(key) + " = " + (IsUtf8(value) ? Printable(value) : "0x" + Hex(value)));
   }
-  facts.AddJson(name, list);
+  facts.AddJson({{name, list}});
 }
 
 void AddTree(const std::string& name, const TreeTotals& tree, Record& facts) {
   if (tree.nodes == 0) return facts.Add(name, nullptr, "none");
   facts.Add(name,
-            {{"levels", tree.levels},
-             {"nodes", JsonInteger(tree.nodes)},
-             {"entries", JsonInteger(tree.entries)},
-             {"bytes", JsonInteger(tree.bytes)}},
+            JsonObject({{"levels", tree.levels},
+                        {"nodes", tree.nodes},
+                        {"entries", tree.entries},
+                        {"bytes", tree.bytes}}),
             absl::StrFormat("%s, %s, %.1f entries per node, %s", Plural(tree.levels, "level"),
                             Plural(tree.nodes, "node"),
                             static_cast<double>(tree.entries) / static_cast<double>(tree.nodes),
@@ -40,10 +40,10 @@ void AddTree(const std::string& name, const TreeTotals& tree, Record& facts) {
 // has that of the footer only if there are no blocks.
 void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Record& facts) {
   const std::string encoding = EncodingName(info.encoding);
-  facts.AddJson("encoding", encoding);
   if (blocks.blocks == 0) facts.AddText("encoding", encoding);
-  facts.AddJson("block_encodings", Json::array(blocks.EncodingNames()));
-  facts.AddJson("blocks_by_encoding", FormsJson(blocks.encodings));
+  facts.AddJson({{"encoding", encoding},
+                 {"block_encodings", blocks.EncodingNames()},
+                 {"blocks_by_encoding", blocks.encodings}});
   const bool codec = info.compression != Compression::kNone;
   for (const EncodingTotals& each : blocks.encodings) {
     const double share = blocks.stored_bytes == 0 ? 1
@@ -66,7 +66,7 @@ absl::Status AddStatistics(const Reader& reader, Record& facts) {
   if (statistics == nullptr) {
     // If the file has statistics, they were not read because they exceed a limit.
     if (reader.info().statistics) {
-      facts.Add("statistics", JsonPointer(*reader.info().statistics),
+      facts.Add("statistics", *reader.info().statistics,
                 absl::StrCat(Plural(reader.info().statistics->size, "byte"),
                              ", above --max-bloom-filter-size, not read"));
     }
@@ -75,17 +75,17 @@ absl::Status AddStatistics(const Reader& reader, Record& facts) {
   const BlockStatistics& file = statistics->file;
   facts.AddBounds(reader.type(), file, /*max_bytes=*/60);
   if (file.nan_count > 0) facts.Add("nan", file.nan_count);
-  facts.Add("block_statistics", JsonInteger(statistics->blocks.size()),
+  facts.Add("block_statistics", statistics->blocks.size(),
             Plural(statistics->blocks.size(), "block"));
   const std::string& filter = statistics->bloom_filter;
   const BloomFilterInfo bloom = reader.info().bloom_filter.value_or(DescribeBloomFilter(filter));
-  facts.Add("bloom_filter", JsonInteger(filter.size()),
+  facts.Add("bloom_filter", filter.size(),
             filter.empty() ? "none"
                            : absl::StrFormat("%s for about %d distinct values",
                                              Plural(filter.size(), "byte"), bloom.distinct_values));
   if (!filter.empty()) {
-    facts.AddJson("bloom_filter_values", JsonInteger(bloom.distinct_values));
-    facts.AddJson("bloom_filter_bits_per_value", Rounded(bloom.bits_per_value()));
+    facts.AddJson({{"bloom_filter_values", bloom.distinct_values},
+                   {"bloom_filter_bits_per_value", Rounded(bloom.bits_per_value())}});
   }
   return absl::OkStatus();
 }
@@ -117,58 +117,56 @@ absl::Status AddFileFacts(const Reader& reader, const BlockTotals& blocks, Recor
   // computed from all values is not known. In JSON, both are null.
   const bool known = blocks.status.ok();
   const std::string mark = known ? "" : " (incomplete)";
-  const auto integer = [known](uint64_t count) { return known ? JsonInteger(count) : Json(); };
-  const auto rounded = [known](double number) { return known ? Json(Rounded(number)) : Json(); };
   std::vector<std::string> features = FeatureNames(info.incompatible_features);
   for (std::string& name : CompatibleFeatureNames(info.compatible_features, "compatible bit ")) {
     features.push_back(std::move(name));
   }
-  facts.Add("size", JsonInteger(info.file_size_bytes), Plural(info.file_size_bytes, "byte"));
+  facts.Add("size", info.file_size_bytes, Plural(info.file_size_bytes, "byte"));
   facts.Add("version", static_cast<uint64_t>(info.version));
-  facts.Add("created_by", info.created_by.empty() ? Json(nullptr) : JsonBytes(info.created_by),
+  facts.Add("created_by", Known(!info.created_by.empty(), info.created_by),
             info.created_by.empty() ? "not recorded" : Printable(info.created_by));
   facts.AddBytes("type", info.type.ToString());
   facts.AddFlag("nullable", info.nullable);
   if (info.has_levels()) {
-    facts.Add("levels",
-              {{"max_repetition", info.levels.max_repetition},
-               {"max_definition", info.levels.max_definition}},
+    facts.Add("levels", info.levels,
               absl::StrCat("repetition to ", info.levels.max_repetition, ", definition to ",
                            info.levels.max_definition));
   }
   facts.Add("rows", info.num_rows);
   if (info.has_levels()) {
-    facts.Add("entries", integer(blocks.entries), absl::StrCat(blocks.entries, mark));
+    facts.Add("entries", Known(known, blocks.entries), absl::StrCat(blocks.entries, mark));
   }
-  facts.Add("nulls", integer(blocks.nulls), absl::StrCat(blocks.nulls, mark));
+  facts.Add("nulls", Known(known, blocks.nulls), absl::StrCat(blocks.nulls, mark));
   status.Update(AddStatistics(reader, facts));
-  facts.Add("order", info.value_index_root ? Json("ascending") : Json(nullptr),
+  facts.Add("order", Known(info.value_index_root.has_value(), "ascending"),
             info.value_index_root ? "ascending" : "not declared");
   AddEncodings(info, blocks, facts);
   if (const auto& choice = info.choice) {
     facts.Add(
-        "choice", ChoiceJson(*choice),
+        "choice", *choice,
         absl::StrCat("goal ", GoalName(choice->goal), ": ", ChoiceText(*choice, info.compression)));
   } else {
-    facts.AddJson("choice", nullptr);
+    facts.AddJson({{"choice", nullptr}});
   }
-  facts.Add("blocks", integer(blocks.blocks), absl::StrCat(blocks.blocks, mark));
-  facts.Add("stored", integer(blocks.stored_bytes), Plural(blocks.stored_bytes, "byte") + mark);
-  facts.Add("encoded", integer(blocks.encoded_bytes), Plural(blocks.encoded_bytes, "byte") + mark);
-  facts.Add("decoded", integer(blocks.decoded_bytes),
+  facts.Add("blocks", Known(known, blocks.blocks), absl::StrCat(blocks.blocks, mark));
+  facts.Add("stored", Known(known, blocks.stored_bytes),
+            Plural(blocks.stored_bytes, "byte") + mark);
+  facts.Add("encoded", Known(known, blocks.encoded_bytes),
+            Plural(blocks.encoded_bytes, "byte") + mark);
+  facts.Add("decoded", Known(known, blocks.decoded_bytes),
             known ? Plural(blocks.decoded_bytes, "byte") : "-");
   const double codec_ratio = Ratio(blocks.encoded_bytes, blocks.stored_bytes);
   const double ratio = Ratio(blocks.decoded_bytes, blocks.stored_bytes);
-  facts.Add("ratio", rounded(ratio),
+  facts.Add("ratio", Known(known, Rounded(ratio)),
             absl::StrFormat("decoded / stored %s, encoded / stored %.2f%s",
                             known ? absl::StrFormat("%.2f", ratio) : "-", codec_ratio, mark));
-  facts.AddJson("encoded_ratio", rounded(codec_ratio));
+  facts.AddJson({{"encoded_ratio", Known(known, Rounded(codec_ratio))}});
   const double bits_per_value =
       BitsPerValue(blocks.stored_bytes, info.has_levels() ? blocks.entries : info.num_rows);
-  facts.Add("bits_per_value", rounded(bits_per_value),
+  facts.Add("bits_per_value", Known(known, Rounded(bits_per_value)),
             known ? absl::StrFormat("%.2f", bits_per_value) : "-");
   if (info.dictionary) {
-    facts.Add("dictionary", JsonPointer(*info.dictionary),
+    facts.Add("dictionary", *info.dictionary,
               absl::StrCat(Plural(info.dictionary->size, "byte"), " at ", info.dictionary->offset));
   } else {
     facts.Add("dictionary", nullptr, "none");
@@ -176,8 +174,7 @@ absl::Status AddFileFacts(const Reader& reader, const BlockTotals& blocks, Recor
   AddTree("positional_index", positional, facts);
   AddTree("value_index", value, facts);
   facts.AddFlag("checksums", info.has_checksums());
-  facts.Add("features", Json::array(features),
-            features.empty() ? "none" : absl::StrJoin(features, ", "));
+  facts.Add("features", features, features.empty() ? "none" : absl::StrJoin(features, ", "));
   AddMetadata("header_metadata", info.header_metadata, facts);
   AddMetadata("footer_metadata", info.footer_metadata, facts);
   return status;

@@ -154,12 +154,12 @@ Outcome PrintFound(const FindOptions& options, const CommonOptions& common, Outp
     CFILE_ASSIGN_OR_RETURN(row, RowAt(input, position.ordinal, common.json));
   }
   Document document(common.json, common.path);
-  document.AddJson("ordinal", JsonInteger(position.ordinal));
-  document.AddJson("exact", position.exact);
-  document.AddJson("end", found.end());
-  document.AddJson("value", found.end() ? Json() : Json::FromText(found.value));
+  document.AddJson({{"ordinal", position.ordinal},
+                    {"exact", position.exact},
+                    {"end", found.end()},
+                    {"value", Known(!found.end(), Json::FromText(found.value))}});
   if (!row.empty()) {
-    document.AddJson("row", Json::FromText(std::string_view(row).substr(0, row.size() - 1)));
+    document.AddJson({{"row", Json::FromText(std::string_view(row).substr(0, row.size() - 1))}});
   }
   document.AddLine("ordinal  ", position.ordinal,
                    found.end() ? " (the end: all values are less)" : "");

@@ -92,9 +92,10 @@ Outcome PrintMetadata(bool header, const CommonOptions& common, Output& output) 
   const std::optional<ChoiceInfo>& choice = info.choice;
   const char* const name = header ? "header" : "footer";
   Document document(common.json, common.path);
-  document.AddJson("offset", JsonInteger(offset));
-  document.AddJson("size", JsonInteger(size));
-  document.AddJson(name, Json::FromText(header ? described.header_json : described.footer_json));
+  document.AddJson(
+      {{"offset", offset},
+       {"size", size},
+       {name, Json::FromText(header ? described.header_json : described.footer_json)}});
   // The first line is a comment in protobuf's text format, so that all of the output is valid.
   document.AddLine("# ", name, ": offset ", offset, ", ", size, " bytes");
   document.Append(Explained(header ? described.header_text : described.footer_text,
@@ -204,21 +205,22 @@ class Printer {
 
   void PrintJson(const BlockField& field, std::string_view bytes, uint64_t begin, bool in_file) {
     const FileRegion& region = details_->region;
-    Json json = {{"schema_version", 1}, {"region", std::string(RegionKindName(region.kind))}};
-    if (region.kind == RegionKind::kDataBlock) json["block"] = JsonInteger(region.index);
+    Record record(json_);
+    record.AddJson({{"schema_version", 1}, {"region", RegionKindName(region.kind)}});
+    if (region.kind == RegionKind::kDataBlock) record.AddJson({{"block", region.index}});
     if (in_file) {
-      json["offset"] = JsonInteger(begin + field.offset);
+      record.AddJson({{"offset", begin + field.offset}});
     } else {
-      json["region_offset"] = JsonInteger(region.offset);
-      json["offset_before_compression"] = JsonInteger(field.offset);
+      record.AddJson(
+          {{"region_offset", region.offset}, {"offset_before_compression", field.offset}});
     }
-    json["size"] = JsonInteger(field.size);
-    json["depth"] = field.depth;
-    json["name"] = std::string(field.name);
-    json["value"] = JsonBytes(field.value);
-    json["hex"] = Hex(bytes);
-    json["hex_complete"] = bytes.size() == field.size;
-    absl::StrAppend(&output_.text, json.dump(), "\n");
+    record.AddJson({{"size", field.size},
+                    {"depth", field.depth},
+                    {"name", field.name},
+                    {"value", field.value},
+                    {"hex", Hex(bytes)},
+                    {"hex_complete", bytes.size() == field.size}});
+    absl::StrAppend(&output_.text, record.json().dump(), "\n");
   }
 
   void PrintText(const BlockField& field, std::string_view bytes, uint64_t begin, bool in_file) {

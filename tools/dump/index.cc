@@ -26,22 +26,6 @@ const char* NameOf(IndexKind kind) {
   return kind == IndexKind::kPositional ? "positional" : "value";
 }
 
-// Appends the integer that `key` encodes: big-endian, the sign bit flipped if T is signed; nothing
-// if `key` is shortened or T is not an integer.
-template <typename T>
-void AppendIntegerKey(const ColumnType& type, std::string_view key, std::string& out) {
-  if constexpr (kIsInteger<T>) {
-    if (key.size() != sizeof(T)) return;
-    uint128_t bits = 0;
-    for (const char byte : key) bits = bits << 8 | static_cast<uint8_t>(byte);
-    constexpr bool kSigned = static_cast<T>(-1) < T{0};
-    if (kSigned) bits ^= uint128_t{1} << (8 * sizeof(T) - 1);
-    out += " (";
-    AppendText<T>(type, static_cast<T>(bits), out);
-    out += ")";
-  }
-}
-
 void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind kind,
                std::string& out) {
   if (kind == IndexKind::kPositional) {
@@ -50,8 +34,10 @@ void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind ki
     AppendPrintable(entry.key, out);
   } else {
     absl::StrAppend(&out, "0x", Hex(entry.key));
-    VisitType(type,
-              [&](auto t) { AppendIntegerKey<typename decltype(t)::type>(type, entry.key, out); });
+    const bool is_integer =
+        VisitType(type, []<typename T>(std::type_identity<T>) { return kIsInteger<T>; });
+    const BoundTexts complete = TextOfBounds(type, {.min_key = entry.key});
+    if (is_integer && complete.min) absl::StrAppend(&out, " (", *complete.min, ")");
   }
 }
 
@@ -65,17 +51,16 @@ std::string KeyText(const ColumnType& type, const IndexEntryInfo& entry, IndexKi
   return width ? Shortened(text, std::max(*width, used + kLeast) - used) : text;
 }
 
-Json EntryJson(const ColumnType& type, const IndexEntryInfo& entry, IndexKind kind) {
-  Json json = Json::object();
+void AddEntry(const ColumnType& type, const IndexEntryInfo& entry, IndexKind kind, Table& entries) {
+  Record& record = entries.Add();
   if (kind == IndexKind::kPositional) {
-    json["ordinal"] = JsonInteger(entry.ordinal);
+    record.AddJson({{"ordinal", entry.ordinal}});
   } else if (IsText(type)) {
-    json["key"] = JsonBytes(entry.key);
+    record.AddJson({{"key", entry.key}});
   } else {
-    json["key"] = {{"hex", Hex(entry.key)}};
+    record.AddJson({{"key", {{"hex", Hex(entry.key)}}}});
   }
-  json.update(JsonPointer(entry.pointer));
-  return json;
+  record.AddJson({{"offset", entry.pointer.offset}, {"size", entry.pointer.size}});
 }
 
 // A node of the drawn tree, after its first key if it is below the root. The blocks of a leaf
@@ -96,20 +81,20 @@ Document DocumentOf(const ColumnType& type, const IndexNodeInfo& node, IndexKind
     document.AddLine(std::string(indentation, ' '), key, what);
   };
   const bool has_key = node.depth > 0 && !node.entries.empty();
-  document.AddJson("index", NameOf(kind));
-  document.AddJson("depth", node.depth);
-  document.AddJson("leaf", node.leaf);
-  document.AddJson("offset", JsonInteger(node.pointer.offset));
-  document.AddJson("size", node.pointer.size);
+  document.AddJson({{"index", NameOf(kind)},
+                    {"depth", node.depth},
+                    {"leaf", node.leaf},
+                    {"offset", node.pointer.offset},
+                    {"size", node.pointer.size}});
   line(2 * node.depth, has_key ? node.entries.data() : nullptr,
        node.leaf ? "leaf node" : "inner node", node.pointer,
        absl::StrCat(", ", node.entries.size(), node.entries.size() == 1 ? " entry" : " entries"));
-  Json entries = Json::array();
+  Table entries(json);
   for (const IndexEntryInfo& entry : node.entries) {
-    if (json) entries.push_back(EntryJson(type, entry, kind));
+    if (json) AddEntry(type, entry, kind, entries);
     if (node.leaf && !json) line(2 * node.depth + 2, &entry, "block", entry.pointer, "");
   }
-  document.AddJson("entries", entries);
+  document.AddTable("entries", entries);
   return document;
 }
 

@@ -90,12 +90,11 @@ Outcome PrintStatistics(const std::optional<std::string>& probe, const CommonOpt
       return absl::FailedPreconditionError(common.path + ": the file has no Bloom filter");
     }
     CFILE_ASSIGN_OR_RETURN(const auto found, MightContain(reader, *read, *probe));
-    document.AddJson("value", JsonBytes(*probe));
-    document.AddJson("may_be_present", found);
+    document.AddJson({{"value", *probe}, {"may_be_present", found}});
     document.Append(found ? "the Bloom filter says: may be present\n"
                           : "the Bloom filter says: not present\n");
   } else if (read == nullptr) {
-    document.AddJson("file", nullptr);
+    document.AddJson({{"file", nullptr}});
     document.Append("no statistics\n");
   } else {
     const FileStatistics& statistics = *read;
@@ -103,7 +102,7 @@ Outcome PrintStatistics(const std::optional<std::string>& probe, const CommonOpt
       return RecordOf(name, reader.type(), of, common.json);
     };
     const Record file = record("file", statistics.file);
-    document.AddJson("file", file.json());
+    document.AddJson({{"file", file}});
     List list(document, "blocks",
               {{"block", kNumberColumn, 9},
                {"present", kNumberColumn, 12},

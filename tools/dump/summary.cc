@@ -104,7 +104,7 @@ ColumnTotals Measure(const TableReader& table, size_t column, SummaryProgress& p
 }
 
 Json Quotient(uint64_t part, uint64_t whole) {
-  return whole == 0 ? Json() : Json(static_cast<double>(part) / static_cast<double>(whole));
+  return Known(whole != 0, static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::string NamesText(const std::vector<std::string>& names) {
@@ -124,24 +124,24 @@ std::string CodecsText(const ColumnTotals& totals) {
 // Adds the key columns. After the name of a nullable column, the text says where its nulls sort.
 void AddKeys(const Schema& schema, const std::string& only_key, Document& document) {
   std::vector<std::string> texts;
-  Json json = Json::array();
+  Table table(document.is_json());
   const auto add = [&](const std::string& name) {
     texts.push_back(Printable(name));
-    json.push_back({{"name", JsonBytes(name)}});
+    return &table.Add({{"name", name}});
   };
   if (schema.key_index()) {
     const std::vector<KeyColumn> keys = schema.key_types();
     for (size_t i = 0; i < keys.size(); ++i) {
-      add(schema.columns[schema.key_columns[i]].name);
+      Record* const record = add(schema.columns[schema.key_columns[i]].name);
       if (!keys[i].nullable) continue;
       const std::string place = keys[i].nulls_last ? "last" : "first";
-      json.back()["nulls"] = place;
+      record->AddJson({{"nulls", place}});
       absl::StrAppend(&texts.back(), " (nulls ", place, ")");
     }
   } else if (!only_key.empty()) {
     add(only_key);
   }
-  if (!texts.empty()) document.Add("keys", json, absl::StrJoin(texts, ", "));
+  if (!texts.empty()) document.Add("keys", table, absl::StrJoin(texts, ", "));
 }
 
 struct Whole {
@@ -156,42 +156,38 @@ std::string PercentText(uint64_t bytes, const Whole& whole) {
                                               static_cast<double>(whole.bytes));
 }
 
+std::string RatioText(bool known, uint64_t decoded, uint64_t stored) {
+  return known ? absl::StrFormat("%.2f", Ratio(decoded, stored)) : "-";
+}
+
 // Adds a line of the table: the cells that are not known, because some blocks could not be read,
 // are "-", and in JSON null.
 void AddColumn(const ColumnSchema& schema, const ColumnTotals& totals, const Whole& whole,
                Record& record) {
   const BlockTotals& blocks = totals.blocks;
   const bool known = totals.complete();
-  const auto add = [&](const char* name, bool has, const Json& json, const std::string& text) {
-    record.Add(name, has ? json : Json(), has ? text : "-");
-  };
-  const auto integer = [&](uint64_t value) { return known ? JsonInteger(value) : Json(); };
-  record.Add("name", JsonBytes(schema.name),
-             Printable(schema.name) + (known ? "" : " (incomplete)"));
+  record.Add("name", schema.name, Printable(schema.name) + (known ? "" : " (incomplete)"));
   record.AddBytes("type", schema.type.ToString());
   const bool has_nulls = schema.nullable || schema.has_levels();
-  record.AddJson("nullable", has_nulls);
-  record.Add("encodings", Json::array(blocks.EncodingNames()), NamesText(blocks.EncodingNames()));
-  record.Add("compressions", Json::array(totals.compressions), CodecsText(totals));
-  record.AddJson("blocks", integer(blocks.blocks));
-  record.AddJson("compressed_blocks", integer(blocks.compressed_blocks()));
-  add("size", !totals.lacks_files, JsonInteger(totals.file_bytes),
-      std::to_string(totals.file_bytes));
-  record.AddJson("stored", integer(blocks.stored_bytes));
-  record.AddJson("encoded", integer(blocks.encoded_bytes));
-  record.AddJson("decoded", integer(blocks.decoded_bytes));
+  record.AddJson({{"nullable", has_nulls}});
+  record.Add("encodings", blocks.EncodingNames(), NamesText(blocks.EncodingNames()));
+  record.Add("compressions", totals.compressions, CodecsText(totals));
+  record.AddJson({{"blocks", Known(known, blocks.blocks)},
+                  {"compressed_blocks", Known(known, blocks.compressed_blocks())}});
+  record.Add("size", Known(!totals.lacks_files, totals.file_bytes),
+             totals.lacks_files ? "-" : std::to_string(totals.file_bytes));
+  record.AddJson({{"stored", Known(known, blocks.stored_bytes)},
+                  {"encoded", Known(known, blocks.encoded_bytes)},
+                  {"decoded", Known(known, blocks.decoded_bytes)}});
   const Json share = Quotient(totals.file_bytes, whole.lacks_files ? 0 : whole.bytes);
-  record.Add("share", known ? share : Json(), PercentText(totals.file_bytes, whole));
-  add("ratio", known, Quotient(blocks.decoded_bytes, blocks.stored_bytes),
-      absl::StrFormat("%.2f", Ratio(blocks.decoded_bytes, blocks.stored_bytes)));
-  record.Add("nulls", integer(blocks.nulls),
+  record.Add("share", Known(known, share), PercentText(totals.file_bytes, whole));
+  record.Add("ratio", Known(known, Quotient(blocks.decoded_bytes, blocks.stored_bytes)),
+             RatioText(known, blocks.decoded_bytes, blocks.stored_bytes));
+  record.Add("nulls", Known(known, blocks.nulls),
              known && has_nulls ? std::to_string(blocks.nulls) : "-");
   record.AddBounds(schema.type, totals.bounds.complete ? totals.bounds.merged : BlockStatistics(),
                    /*max_bytes=*/28);
-  if (schema.has_levels()) {
-    record.AddJson("levels", {{"max_repetition", schema.levels.max_repetition},
-                              {"max_definition", schema.levels.max_definition}});
-  }
+  if (schema.has_levels()) record.AddJson({{"levels", schema.levels}});
   record.AddError(blocks.status);
 }
 
@@ -254,29 +250,29 @@ Outcome SummarizeTable(const CommonOptions& common, const TableReader& table, bo
   document.AddText("parts", std::to_string(table.num_parts()));
   document.AddText("blocks", std::to_string(blocks) + mark);
   if (common.json) {
-    Json& parts = document.json()["parts"] = Json::array();
+    Table parts(common.json);
     for (size_t part = 0; part < table.num_parts(); ++part) {
       CFILE_ASSIGN_OR_RETURN(const auto info, table.part(part));
-      parts.push_back({{"name", JsonBytes(info.name)},
-                       {"first_ordinal", JsonInteger(info.first_ordinal)},
-                       {"rows", JsonInteger(info.num_rows)}});
+      parts.Add(
+          {{"name", info.name}, {"first_ordinal", info.first_ordinal}, {"rows", info.num_rows}});
     }
+    document.AddTable("parts", parts);
   } else {
     Record& total = columns.Add();
-    for (const std::string& cell : {"total" + mark, std::string(), std::string(), std::string(),
-                                    std::to_string(whole.bytes), PercentText(whole.bytes, whole),
-                                    known ? absl::StrFormat("%.2f", Ratio(decoded, stored)) : "-",
-                                    known ? std::to_string(nulls) : "-"}) {
+    for (const std::string& cell :
+         {"total" + mark, std::string(), std::string(), std::string(), std::to_string(whole.bytes),
+          PercentText(whole.bytes, whole), RatioText(known, decoded, stored),
+          known ? std::to_string(nulls) : "-"}) {
       total.AddText("", cell);
     }
   }
   AddKeys(table.schema(), key, document);
-  document.AddJson("size", whole.lacks_files ? Json() : JsonInteger(whole.bytes));
-  document.AddJson("nulls", known ? JsonInteger(nulls) : Json());
-  document.AddJson("ratio", known ? Quotient(decoded, stored) : Json());
+  document.AddJson({{"size", Known(!whole.lacks_files, whole.bytes)},
+                    {"nulls", Known(known, nulls)},
+                    {"ratio", Known(known, Quotient(decoded, stored))}});
   document.Append("\n");
   document.AddTable("columns", columns);
-  if (key_index) document.AddJson("key_index", of_key_index.json());
+  if (key_index) document.AddJson({{"key_index", of_key_index}});
   document.AddError(status);
   document.PrintTo(output);
   return status;
@@ -314,7 +310,7 @@ Outcome PrintSummary(const SummaryOptions& options, const CommonOptions& common,
     CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common));
     CFILE_ASSIGN_OR_RETURN(const std::string schema, SchemaText(input, common.path));
     Document document(common.json, common.path);
-    document.AddJson("schema", schema);
+    document.AddJson({{"schema", schema}});
     document.Append(schema);
     document.PrintTo(output, /*indent=*/-1);
     return kFine;

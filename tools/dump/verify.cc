@@ -52,8 +52,7 @@ class VerifyPrinter {
     if (worst != kFine) {
       bad_files_.push_back(absl::StrCat(Printable(path), ": ", NameOf(worst, report)));
     }
-    if (worst == kDamaged) ++(IsMissing(report) ? missing_files_ : damaged_files_);
-    if (worst != kFine && worst != kDamaged) ++unfinished_files_;
+    if (worst != kFine) ++bad_counts_[worst != kDamaged ? 2 : IsMissing(report) ? 1 : 0];
   }
 
   // Prints the report of VerifyRecords, which compares a table's columns with each other, if it has
@@ -66,8 +65,7 @@ class VerifyPrinter {
 
   ExitCode Finish() {
     Document document(common_.json, common_.path);
-    document.AddJson("ok", all_fine());
-    document.AddJson("files", files_);
+    document.AddJson({{"ok", all_fine()}, {"files", files_}});
     if (num_files_ > 1 && !quiet_) {
       document.AddLine(num_files_, " files checked: ", Summary());
       for (const std::string& line : bad_files_) document.AddLine("  ", line);
@@ -79,10 +77,8 @@ class VerifyPrinter {
  private:
   std::string Summary() const {
     std::vector<std::string> parts;
-    if (damaged_files_ > 0) parts.push_back(absl::StrCat(damaged_files_, " damaged"));
-    if (missing_files_ > 0) parts.push_back(absl::StrCat(missing_files_, " missing"));
-    if (unfinished_files_ > 0) {
-      parts.push_back(absl::StrCat(unfinished_files_, " not checked in full"));
+    for (size_t i = 0; i < std::size(kBad); ++i) {
+      if (bad_counts_[i] > 0) parts.push_back(absl::StrCat(bad_counts_[i], kBad[i]));
     }
     if (!parts.empty()) return absl::StrJoin(parts, ", ");
     if (worst_of_records_ == kFine) return "all valid";
@@ -98,14 +94,14 @@ class VerifyPrinter {
     }
     worst_ = Worse(worst_, worst);
     Document file(common_.json);
-    file.AddJson("path", JsonBytes(path));
-    file.AddJson("ok", report.ok());
-    file.AddJson("missing", IsMissing(report));
-    file.AddJson("data_blocks", JsonInteger(report.data_blocks));
-    file.AddJson("index_nodes", JsonInteger(report.index_nodes));
-    file.AddJson("rows", JsonInteger(report.num_rows));
-    file.AddJson("entries", JsonInteger(report.num_entries));
-    file.AddJson("bytes_checked", JsonInteger(report.bytes_checked));
+    file.AddJson({{"path", path},
+                  {"ok", report.ok()},
+                  {"missing", IsMissing(report)},
+                  {"data_blocks", report.data_blocks},
+                  {"index_nodes", report.index_nodes},
+                  {"rows", report.num_rows},
+                  {"entries", report.num_entries},
+                  {"bytes_checked", report.bytes_checked}});
     const std::string result = absl::StrCat(": ", NameOf(worst, report));
     const std::string shown = Printable(path);
     if (!quiet_) {
@@ -116,9 +112,9 @@ class VerifyPrinter {
     }
     const std::string before = quiet_ ? shown + ": " : "  ";
     AddFindings("damages", path, report.damages, before, file);
-    file.AddJson("more_damages", JsonInteger(report.more_damages));
+    file.AddJson({{"more_damages", report.more_damages}});
     AddFindings("limits", path, report.limits, before, file);
-    file.AddJson("more_limits", JsonInteger(report.more_limits));
+    file.AddJson({{"more_limits", report.more_limits}});
     if (report.more_damages > 0) {
       file.AddLine(before, "and ", Plural(report.more_damages, "more damage"));
     }
@@ -137,13 +133,12 @@ class VerifyPrinter {
   static void AddFindings(const char* name, const std::string& path,
                           const std::vector<Damage>& findings, const std::string& before,
                           Document& file) {
-    Json list = Json::array();
+    Table list(file.is_json());
     for (const Damage& damage : findings) {
-      Json json = {{"error", JsonError(damage.status)}};
-      if (damage.block) json["block"] = JsonPointer(*damage.block);
-      if (damage.first_ordinal) json["first_ordinal"] = JsonInteger(*damage.first_ordinal);
-      if (damage.last_ordinal) json["last_ordinal"] = JsonInteger(*damage.last_ordinal);
-      list.push_back(std::move(json));
+      list.Add({{"error", MessageOf(damage.status)},
+                {"block", damage.block},
+                {"first_ordinal", damage.first_ordinal},
+                {"last_ordinal", damage.last_ordinal}});
       std::string message = MessageOf(damage.status);
       // Omit the path, which is printed before the findings.
       if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
@@ -155,7 +150,7 @@ class VerifyPrinter {
                                       *damage.last_ordinal)
                        : "");
     }
-    file.AddJson(name, list);
+    file.AddTable(name, list);
   }
 
   void AddTotals(const VerifyReport& report, uint64_t file_size, Document& file) const {
@@ -178,9 +173,8 @@ class VerifyPrinter {
   uint64_t num_files_ = 0;
   ExitCode worst_ = kFine;
   std::vector<std::string> bad_files_;  // what is printed last
-  uint64_t damaged_files_ = 0;
-  uint64_t missing_files_ = 0;
-  uint64_t unfinished_files_ = 0;  // files that are not damaged, but not checked in full
+  static constexpr const char* kBad[] = {" damaged", " missing", " not checked in full"};
+  uint64_t bad_counts_[std::size(kBad)] = {};
   ExitCode worst_of_records_ = kFine;
 };
 

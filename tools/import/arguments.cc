@@ -316,6 +316,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, Output& output,
            "With --append, change the columns of OUT_TABLE so that\nthe rows fit: nulls, wider "
            "numbers, new columns, and nulls\nin columns that the input lacks")
       .needs = "--append";
+  tool.Add("--print-names", &import.names_only, "").group = "";
   tool.Add("--threads NUMBER", &import.num_threads,
            "Threads that read CSV and encode columns (default: one per core)",
            NumberIn(1, kMaxThreads));

@@ -9,6 +9,14 @@ namespace cfile::tools {
 absl::StatusOr<ImportResult> ColumnarImporter::Run() {
   CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable(options_, schema_, sorted_by_)
                                         : MakeSchema());
+  if (options_.names_only) {
+    CFILE_ASSIGN_OR_RETURN(const RecordSchema records, schema_.Records(options_.record_limits));
+    ImportResult names;
+    for (const RecordNode& node : records.nodes().subspan(1)) {
+      if (node.parent == 0) names.columns.push_back({.schema = {.name = node.name}});
+    }
+    return names;
+  }
   column_options_ = OptionsOfColumns(options_, schema_, sorted_by_);
   absl::StatusOr<ImportResult> result = Write();
   // The rows may have another order. If the error is another one, the second attempt finds it

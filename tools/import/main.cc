@@ -30,6 +30,7 @@
 #include "tools/location.h"
 #include "tools/progress.h"
 #include "tools/temporary_folder.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
@@ -246,7 +247,8 @@ absl::StatusOr<JoinedFiles> OpenSeveral(const std::vector<std::string>& paths,
 absl::StatusOr<std::optional<InputFormat>> FindCommonFormat(const ImportOptions& options,
                                                             const std::vector<std::string>& files) {
   std::error_code error;
-  if (options.inputs.size() == 1 && files[0] == options.input) return std::nullopt;
+  if (options.inputs.size() == 1 && files[0] == options.input && !options.names_only)
+    return std::nullopt;
   if (!std::filesystem::is_regular_file(files[0], error)) return std::nullopt;
   CFILE_ASSIGN_OR_RETURN(const auto source, OpenPreadSource(files[0]));
   CFILE_ASSIGN_OR_RETURN(const InputFormat format, FindInputFormat(options, *source));
@@ -262,7 +264,7 @@ absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progres
     return absl::NotFoundError(
         StrCat("there is no table ", options.output, " yet: leave out --append to make it"));
   }
-  CFILE_RETURN_IF_ERROR(CheckOutput(options));
+  if (!options.names_only) CFILE_RETURN_IF_ERROR(CheckOutput(options));
   const uint64_t bytes_before = options.append ? BytesOf(options.table) : 0;
   CFILE_ASSIGN_OR_RETURN(const std::vector<std::string> files, FindFiles(options.inputs));
   CFILE_ASSIGN_OR_RETURN(const auto common_format, FindCommonFormat(options, files));
@@ -277,6 +279,7 @@ absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progres
     result.table_bytes = std::max(BytesOf(options.table), bytes_before) - bytes_before;
     return result;
   }
+  if (options.names_only) return absl::InvalidArgumentError("this may be text");
   options.input = files[0];
   progress.Begin("reading", 0);
   const InputFileOptions reading{
@@ -372,6 +375,10 @@ Outcome Run(const Arguments& arguments, Output& output) {
     return absl::Status(error.code(),
                         StrCat(error.message(), Hint(arguments.import, error.ToString())));
   }
+  for (const ImportedColumn& column : result->columns) {
+    if (arguments.import.names_only) output.text += TerminalSafe(column.schema.name) + "\n";
+  }
+  if (arguments.import.names_only) return kFine;
   for (const std::string& warning : result->warnings) {
     if (!arguments.quiet) Warn(kImportTool, warning);
   }

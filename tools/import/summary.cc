@@ -70,15 +70,15 @@ void AddTitle(const ImportOptions& options, const ImportResult& result, Document
                                          : options.nulls_last ? " (nulls last)"
                                                               : " (nulls first)"));
   }
-  document.AddJson("schema_version", 1);
-  document.AddJson("input", JsonBytes(options.input));
-  document.AddJson("format", result.format);
-  document.AddJson("table", JsonBytes(options.output));
-  document.AddJson("appended", options.append);
-  document.AddJson("rows", JsonInteger(result.rows));
-  document.AddJson("sorted_by", Json::array(result.sorted_by));
-  document.AddJson("reordered", result.reordered);
-  if (!result.inferred_schema.empty()) document.AddJson("schema", result.inferred_schema);
+  document.AddJson({{"schema_version", 1},
+                    {"input", options.input},
+                    {"format", result.format},
+                    {"table", options.output},
+                    {"appended", options.append},
+                    {"rows", result.rows},
+                    {"sorted_by", result.sorted_by},
+                    {"reordered", result.reordered}});
+  if (!result.inferred_schema.empty()) document.AddJson({{"schema", result.inferred_schema}});
   document.AddLine(result.inferred_schema, Printable(options.output), ": ",
                    Count(result.rows, result.records ? "record" : "row"),
                    options.append ? " added, " : ", ", Count(result.columns.size(), "column"),
@@ -89,11 +89,9 @@ void AddTitle(const ImportOptions& options, const ImportResult& result, Document
 }
 
 void AddRenamed(const std::vector<RenamedColumn>& renamed, Document& document) {
-  Json list = Json::array();
+  Table list(document.is_json());
   for (const RenamedColumn& column : renamed) {
-    list.push_back({{"column", column.column + 1},
-                    {"from", JsonBytes(column.from)},
-                    {"to", JsonBytes(column.to)}});
+    list.Add({{"column", column.column + 1}, {"from", column.from}, {"to", column.to}});
     if (list.size() > kShownRenames) continue;
     document.AddLine("column ", column.column + 1,
                      column.from.empty()
@@ -101,7 +99,7 @@ void AddRenamed(const std::vector<RenamedColumn>& renamed, Document& document) {
                          : " is another column with the name " + Printable(column.from),
                      " and was named ", Printable(column.to));
   }
-  document.AddJson("renamed", list);
+  document.AddTable("renamed", list);
   if (renamed.size() > kShownRenames) {
     document.AddLine("and ", WithCommas(renamed.size() - kShownRenames),
                      " more columns were named in this way (--json lists them)");
@@ -109,9 +107,9 @@ void AddRenamed(const std::vector<RenamedColumn>& renamed, Document& document) {
 }
 
 void AddSkipped(const SkippedRows& skipped, Document& document) {
-  document.AddJson("skipped", {{"rows", JsonInteger(skipped.count)},
-                               {"lines", Json::array(skipped.lines)},
-                               {"reasons", Json::array(skipped.reasons)}});
+  document.AddJson(
+      {{"skipped",
+        {{"rows", skipped.count}, {"lines", skipped.lines}, {"reasons", skipped.reasons}}}});
   if (skipped.count == 0) return;
   document.AddLine(Count(skipped.count, "bad row"), " skipped:");
   for (size_t i = 0; i < skipped.reasons.size(); ++i) {
@@ -125,15 +123,15 @@ void AddSkipped(const SkippedRows& skipped, Document& document) {
 void AddBytes(const ImportResult& result, Document& document) {
   const double ratio = Ratio(result.bytes_in, static_cast<double>(result.table_bytes));
   const double speed = Ratio(result.bytes_in, result.seconds) / 1e6;
-  document.AddJson("bytes_in", JsonInteger(result.bytes_in));
-  document.AddJson("stored_bytes", JsonInteger(result.stored_bytes));
-  document.AddJson("packing", result.packing);
-  document.AddJson("charset", result.charset.empty() ? "UTF-8" : result.charset);
-  document.AddJson("bytes_out", JsonInteger(result.bytes_out()));
-  document.AddJson("table_bytes", JsonInteger(result.table_bytes));
-  document.AddJson("ratio", ratio);
-  document.AddJson("seconds", result.seconds);
-  document.AddJson("megabytes_per_second", speed);
+  document.AddJson({{"bytes_in", result.bytes_in},
+                    {"stored_bytes", result.stored_bytes},
+                    {"packing", result.packing},
+                    {"charset", result.charset.empty() ? "UTF-8" : result.charset},
+                    {"bytes_out", result.bytes_out()},
+                    {"table_bytes", result.table_bytes},
+                    {"ratio", ratio},
+                    {"seconds", result.seconds},
+                    {"megabytes_per_second", speed}});
   // How the input was stored, if not as text in UTF-8: " (1,234 in gzip, UTF-16)".
   std::string stored;
   if (!result.packing.empty() || !result.charset.empty()) {
@@ -151,8 +149,8 @@ void AddChoices(const ImportOptions& options, const ImportResult& result, bool w
                 Document& document) {
   if (result.format == "CSV") {
     const std::string delimiter = DelimiterName(result.delimiter.character);
-    document.AddJson("header", result.header);
-    document.AddJson("delimiter", {{"name", delimiter}, {"reason", result.delimiter.reason}});
+    document.AddJson({{"header", result.header},
+                      {"delimiter", {{"name", delimiter}, {"reason", result.delimiter.reason}}}});
     document.AddLine("delimiter: ", delimiter, " (", result.delimiter.reason, "); the first line ",
                      result.header ? "has the names" : "is a row");
   }
@@ -292,22 +290,20 @@ void AddColumn(const ImportOptions& options, const ImportResult& result,
   const double bytes_per_row = Ratio(totals.bytes_written, static_cast<double>(result.rows));
   record.AddBytes("name", column.schema.name);
   record.AddBytes("type", column.schema.type.ToString());
-  record.AddJson("type_reason", column.reason.text);
-  record.AddJson("nullable", column.schema.nullable);
-  record.Add("nulls", JsonInteger(totals.null_count()),
+  record.AddJson({{"type_reason", column.reason.text}, {"nullable", column.schema.nullable}});
+  record.Add("nulls", totals.null_count(),
              column.schema.nullable ? WithCommas(totals.null_count()) : "-");
-  record.AddJson("encoding", EncodingName(totals.encoding));
-  record.AddJson("encodings", FormsJson(totals.encodings));
+  record.AddJson({{"encoding", EncodingName(totals.encoding)}, {"encodings", totals.encodings}});
   if (!record.is_json() && !why) return;
   record.AddText("encodings", encodings.empty() ? "-" : absl::StrJoin(encodings, ","));
   record.Add("compression", CompressionName(totals.compression), Compressed(column));
   record.AddCount("bytes", totals.bytes_written);
   record.Add("bytes_per_row", bytes_per_row, absl::StrFormat("%.3f", bytes_per_row));
   record.AddBytes("encoding_reason", ReasonOf(options, result, column));
-  if (!column.reason.missing.empty()) record.AddJson("missing", column.reason.missing);
+  if (!column.reason.missing.empty()) record.AddJson({{"missing", column.reason.missing}});
   if (!column.reason.null_text.empty()) {
-    record.AddJson("null_suggested",
-                   {{"text", column.reason.null_text}, {"type", column.reason.type_without}});
+    record.AddJson({{"null_suggested",
+                     {{"text", column.reason.null_text}, {"type", column.reason.type_without}}}});
   }
 }
 
@@ -322,11 +318,12 @@ Document Summary(const ImportOptions& options, const ImportResult& result, bool 
   AddBytes(result, document);
   AddChoices(options, result, why, document);
   document.Append("\n");
-  document.AddJson("warnings", Json::array(result.warnings));
+  document.AddJson({{"warnings", result.warnings}});
   if (result.format == "Parquet") {
-    document.AddJson("pages", {{"copied", JsonInteger(result.copied_pages)},
-                               {"recompressed", JsonInteger(result.recompressed_pages)},
-                               {"recoded", JsonInteger(result.recoded_pages)}});
+    document.AddJson({{"pages",
+                       {{"copied", result.copied_pages},
+                        {"recompressed", result.recompressed_pages},
+                        {"recoded", result.recoded_pages}}}});
   }
   if (report) {
     document.AddLine(

@@ -153,7 +153,8 @@ def takes_columns(name, item):
 
 def with_names(name, script, column=COLUMN):
     """A part of a script that searches the names of columns."""
-    header = f"[ -f \"$each\" ] && sed -nE '{HEADER}' \"$each\" 2>/dev/null" if PLACES[name] else "true"  # no pipe, no terminal
+    # Parquet and Arrow, then text; no pipe, no terminal.
+    header = f"! {name} --print-names \"$each\" . 2>/dev/null && [ -f \"$each\" ] && sed -nE '{HEADER}' \"$each\" 2>/dev/null" if PLACES[name] else "true"
     keys = f'[ -f "$each" ] && {KEYS}' if PLACES[name] else "true"
     for mark, text in {"@TOOL@": name.replace("-", "_"), "@COLUMN@": column, "@HEADER@": header, "@KEYS@": keys}.items():
         script = script.replace(mark, text)

@@ -123,16 +123,6 @@ absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRe
   return blocks;
 }
 
-Json BlockJson(const Block& block) {
-  Json json = {{"encoding", EncodingName(block.encoding)},
-               {"compressed", block.compressed},
-               {"encoded", JsonInteger(block.encoded_bytes)}};
-  if (block.rows) json["rows"] = JsonInteger(*block.rows);
-  if (block.entries != block.rows) json["entries"] = JsonInteger(*block.entries);
-  if (block.nulls) json["nulls"] = JsonInteger(*block.nulls);
-  return json;
-}
-
 // Returns the number of rows of the data block `regions[i]`: the first row of the next block minus
 // the first row of this block. Both come from the positional index. nullopt: one is not known.
 std::optional<uint64_t> RowsByIndex(const std::vector<FileRegion>& regions, size_t i,
@@ -145,14 +135,9 @@ std::optional<uint64_t> RowsByIndex(const std::vector<FileRegion>& regions, size
   return *end - *first;
 }
 
-void AddStatistics(const ColumnType& type, const BlockStatistics& block, const ValueScale& scale,
-                   Json& json) {
-  const BoundTexts bounds = TextOfBounds(type, block);
-  if (bounds.min) json["minimum"] = BoundInLine(bounds.min, kShownBytes);
-  if (bounds.max) json["maximum"] = BoundInLine(bounds.max, kShownBytes);
-  if (const auto low = scale.Place(block.min_key)) json["low"] = *low;
-  if (const auto high = scale.Place(block.max_key)) json["high"] = *high;
-  if (!json.contains("nulls")) json["nulls"] = JsonInteger(block.null_count);
+// A bound as the page shows it.
+std::optional<std::string> Shown(const std::optional<std::string>& bound) {
+  return bound ? std::optional(BoundInLine(bound, kShownBytes)) : std::nullopt;
 }
 
 template <typename T>
@@ -230,38 +215,50 @@ Json RegionsJson(const Reader& reader, const std::vector<FileRegion>& regions, c
   const std::span<const FileRegion> shown(regions.data(), described);
   auto values = FirstValues(reader, shown, share.values_per_block, share.value_bytes);
   const ValueScale scale(reader.type(), statistics.file);
-  Json list = Json::array();
+  Table list(/*json=*/true);
   for (size_t i = 0; i < described; ++i) {
     const FileRegion& region = regions[i];
-    Json json = {{"kind", std::string(RegionKindName(region.kind))},
-                 {"offset", JsonInteger(region.offset)},
-                 {"size", JsonInteger(region.size_bytes)}};
-    if (region.first_ordinal) json["first_row"] = JsonInteger(*region.first_ordinal);
+    Record& record = list.Add({{"kind", RegionKindName(region.kind)},
+                               {"offset", region.offset},
+                               {"size", region.size_bytes},
+                               {"first_row", region.first_ordinal}});
     if (IsDataBlock(region)) {
-      json["index"] = JsonInteger(region.index);
-      if (const auto block = blocks.find(region.offset); block != blocks.end())
-        json.update(BlockJson(block->second));
-      if (!json.contains("rows") && !reader.info().has_levels()) {
-        const auto rows = RowsByIndex(regions, i, reader.num_rows());
-        if (rows) json["rows"] = JsonInteger(*rows);
+      record.AddJson({{"index", region.index}});
+      std::optional<uint64_t> rows, nulls;
+      if (const auto found = blocks.find(region.offset); found != blocks.end()) {
+        const Block& block = found->second;
+        rows = block.rows;
+        nulls = block.nulls;
+        record.AddJson({{"encoding", EncodingName(block.encoding)},
+                        {"compressed", block.compressed},
+                        {"encoded", block.encoded_bytes}});
+        if (block.entries != rows) record.AddJson({{"entries", block.entries}});
       }
-      if (region.index < statistics.blocks.size())
-        AddStatistics(reader.type(), statistics.blocks[region.index], scale, json);
-      if (!values[i].empty()) json["values"] = Json::array(values[i]);
+      if (!rows && !reader.info().has_levels()) rows = RowsByIndex(regions, i, reader.num_rows());
+      if (region.index < statistics.blocks.size()) {
+        const BlockStatistics& block = statistics.blocks[region.index];
+        if (!nulls) nulls = block.null_count;
+        const BoundTexts bounds = TextOfBounds(reader.type(), block);
+        record.AddJson({{"minimum", Shown(bounds.min)},
+                        {"maximum", Shown(bounds.max)},
+                        {"low", scale.Place(block.min_key)},
+                        {"high", scale.Place(block.max_key)}});
+      }
+      record.AddJson({{"rows", rows}, {"nulls", nulls}});
+      if (!values[i].empty()) record.AddJson({{"values", values[i]}});
     } else if (region.kind == RegionKind::kPositionalNode ||
                region.kind == RegionKind::kValueNode) {
-      json["depth"] = region.index;
+      record.AddJson({{"depth", region.index}});
     }
-    list.push_back(std::move(json));
   }
   if (described < regions.size()) {
     const uint64_t begin = regions[described].offset;
-    list.push_back({{"kind", "more"},
-                    {"offset", JsonInteger(begin)},
-                    {"size", JsonInteger(regions.back().end() - begin)},
-                    {"count", regions.size() - described}});
+    list.Add({{"kind", "more"},
+              {"offset", begin},
+              {"size", regions.back().end() - begin},
+              {"count", regions.size() - described}});
   }
-  return list;
+  return list.json();
 }
 
 // The key of an index entry, for the page. In a positional index, the key is an ordinal. In a value
@@ -269,7 +266,7 @@ Json RegionsJson(const Reader& reader, const std::vector<FileRegion>& regions, c
 // have only the first bytes of this form. For types of fixed size, zeros replace the missing bytes.
 // If a key is not the form of any value, the page shows its bytes in hexadecimal digits.
 Json KeyJson(const ColumnType& type, IndexKind kind, const IndexEntryInfo& entry) {
-  if (kind == IndexKind::kPositional) return JsonInteger(entry.ordinal);
+  if (kind == IndexKind::kPositional) return JsonOf(entry.ordinal);
   std::string key = entry.key;
   VisitType(type, [&]<typename T>(std::type_identity<T>) {
     if constexpr (!std::is_same_v<T, std::string_view>) key.resize(sizeof(T));
@@ -283,22 +280,22 @@ Json IndexJson(const Reader& reader, IndexKind kind, size_t max_entries) {
   const FileInfo& info = reader.info();
   const bool positional = kind == IndexKind::kPositional;
   if (!(positional ? info.positional_index_root : info.value_index_root)) return nullptr;
-  Json nodes = Json::array();
+  Table nodes(/*json=*/true);
   size_t entries = 0;
   const absl::Status status = VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {
     Json list = Json::array();
     for (const IndexEntryInfo& entry : node.entries) {
       if (++entries > max_entries) return false;
-      list.push_back(
-          Json::array({KeyJson(info.type, kind, entry), JsonInteger(entry.pointer.offset)}));
+      list.push_back(Json::array({KeyJson(info.type, kind, entry), JsonOf(entry.pointer.offset)}));
     }
-    Json json = {{"depth", node.depth}, {"leaf", node.leaf}};
-    json.update(JsonPointer(node.pointer));
-    json["entries"] = std::move(list);
-    nodes.push_back(std::move(json));
+    nodes.Add({{"depth", node.depth},
+               {"leaf", node.leaf},
+               {"offset", node.pointer.offset},
+               {"size", node.pointer.size},
+               {"entries", std::move(list)}});
     return true;
   });
-  return {{"nodes", std::move(nodes)}, {"complete", status.ok() && entries <= max_entries}};
+  return JsonObject({{"nodes", nodes}, {"complete", status.ok() && entries <= max_entries}});
 }
 
 // Collects facts as pairs of a name and a text.
@@ -327,12 +324,13 @@ absl::StatusOr<FileDescription> DescribeFile(
   const FileStatistics statistics = read.ok() && *read != nullptr ? **read : FileStatistics();
   PageFacts facts;
   AddFileFacts(reader, file.totals, facts).IgnoreError();  // it is one of the findings
-  file.json = {{"size", JsonInteger(info.file_size_bytes)},
-               {"rows", JsonInteger(info.num_rows)},
-               {"facts", std::move(facts.pairs)},
-               {"regions", RegionsJson(reader, regions, blocks, statistics, share)},
-               {"positional_index", IndexJson(reader, IndexKind::kPositional, share.regions)},
-               {"value_index", IndexJson(reader, IndexKind::kValue, share.regions)}};
+  file.json =
+      JsonObject({{"size", info.file_size_bytes},
+                  {"rows", info.num_rows},
+                  {"facts", std::move(facts.pairs)},
+                  {"regions", RegionsJson(reader, regions, blocks, statistics, share)},
+                  {"positional_index", IndexJson(reader, IndexKind::kPositional, share.regions)},
+                  {"value_index", IndexJson(reader, IndexKind::kValue, share.regions)}});
   return file;
 }
 

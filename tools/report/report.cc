@@ -85,8 +85,7 @@ class PageData {
 
   absl::Status AddFile(const Reader& reader) {
     progress_.Begin("verifying", 0);
-    const Json place = {{"file", 0}};
-    AddFindings(Verify(reader), place);
+    AddFindings(Verify(reader), {{"file", 0}});
     Json names = Json::object();
     CFILE_RETURN_IF_ERROR(AddTrials(ColumnOf(reader), names));
     progress_.Begin("describing", reader.info().file_size_bytes);
@@ -108,10 +107,9 @@ class PageData {
     PageShare share = page_;
     share.regions = std::max<size_t>(share.regions / num_files, 1);
     share.value_bytes /= num_files;
-    Json columns = Json::array();
+    std::vector<Json> columns(num_columns);
     for (size_t column = 0; column < num_columns; ++column) {
-      CFILE_ASSIGN_OR_RETURN(Json json, AddColumn(table, column, share));
-      columns.push_back(std::move(json));
+      CFILE_ASSIGN_OR_RETURN(columns[column], AddColumn(table, column, share));
     }
     // The trials come last, because the progress line shows the trials of each column as a stage of
     // their own.
@@ -122,21 +120,17 @@ class PageData {
         CFILE_RETURN_IF_ERROR(AddTrials(each, columns[column]));
       }
     }
-    data_["rows"] = JsonInteger(input.num_rows());
-    data_["parts"] = parts_.size();
-    data_["columns"] = std::move(columns);
+    data_.AddJson({{"rows", input.num_rows()}, {"parts", parts_.size()}, {"columns", columns}});
     if (worst_ == kFine && !input.part) AddFindings(VerifyRecords(table), Json::object());
     return absl::OkStatus();
   }
 
   // Called once.
-  Json Finish() {
-    Json document = JsonDocument(Printable(common_.path));
-    document.update(data_);
-    document["findings"] = findings_;
-    document["files"] = std::move(files_);
-    document["files_left_out"] = files_left_out_;
-    return document;
+  const Json& Finish() {
+    data_.AddJson({{"findings", findings_},
+                   {"files", std::move(files_)},
+                   {"files_left_out", files_left_out_}});
+    return data_.json();
   }
   size_t num_findings() const { return findings_.size(); }
   // The exit code that cfile-dump verify has for this file or table.
@@ -154,14 +148,14 @@ class PageData {
       const VerifyReport report = table.VerifyColumn(part, column);
       const auto reader = table.OpenColumn(part, column);
       const bool has_map = reader.ok() && files_.size() < kMaxFiles;
-      Json place = {{"path", Printable(file)}, {"column", column}};
-      if (has_map) place["file"] = files_.size();
-      AddFindings(report, place);
+      const std::optional<size_t> number = has_map ? std::optional(files_.size()) : std::nullopt;
+      AddFindings(report,
+                  JsonObject({{"path", Printable(file)}, {"column", column}, {"file", number}}));
       if (!reader.ok()) continue;
       if (!has_map) ++files_left_out_;
-      const Json names = {{"path", Printable(file)}, {"column", column}, {"part", part}};
+      Json names = JsonObject({{"path", Printable(file)}, {"column", column}, {"part", part}});
       CFILE_ASSIGN_OR_RETURN(const BlockTotals of_file,
-                             Describe(*reader, has_map ? share : PageShare(), names));
+                             Describe(*reader, has_map ? share : PageShare(), std::move(names)));
       totals.Add(of_file);
       bytes += reader->info().file_size_bytes;
       codecs.insert(CompressionName(of_file.compressed_blocks() > 0 ? reader->info().compression
@@ -170,16 +164,16 @@ class PageData {
     const bool key_index = column == table.schema().columns.size();
     const ColumnSchema schema = key_index ? ColumnSchema{kKeyIndexName, ColumnType::Binary()}
                                           : table.schema().columns[column];
-    return Json{{"name", Printable(schema.name)},
-                {"type", Printable(schema.type.ToString())},
-                {"encodings", Json::array(totals.EncodingNames())},
-                {"codecs", Json::array(codecs)},
-                {"bytes", JsonInteger(bytes)},
-                {"complete", totals.status.ok()},
-                {"blocks", JsonInteger(totals.blocks)},
-                {"nulls", JsonInteger(totals.nulls)},
-                {"encoded", JsonInteger(totals.encoded_bytes)},
-                {"stored", JsonInteger(totals.stored_bytes)}};
+    return JsonObject({{"name", Printable(schema.name)},
+                       {"type", Printable(schema.type.ToString())},
+                       {"encodings", totals.EncodingNames()},
+                       {"codecs", codecs},
+                       {"bytes", bytes},
+                       {"complete", totals.status.ok()},
+                       {"blocks", totals.blocks},
+                       {"nulls", totals.nulls},
+                       {"encoded", totals.encoded_bytes},
+                       {"stored", totals.stored_bytes}});
   }
 
   // Adds the sizes and speeds of other encodings and codecs. Adds nothing if the column cannot be
@@ -189,7 +183,7 @@ class PageData {
     const TrialOptions options{.sample_bytes = sample_bytes_};
     const auto trials = TryAll(column, common_, options, progress_);
     if (absl::IsCancelled(trials.status())) return trials.status();
-    if (trials.ok()) json["whatif"] = DocumentOf(*trials, options, /*json=*/true).json();
+    if (trials.ok()) AddFacts({{"whatif", DocumentOf(*trials, options, /*json=*/true)}}, json);
     return absl::OkStatus();
   }
 
@@ -213,18 +207,18 @@ class PageData {
       for (const Damage& damage : *list) {
         worst_ = Worse(worst_, ExitCodeOfFinding(damage.status));
         Json finding = place;
-        finding["message"] = TerminalSafe(MessageOf(damage.status));
+        AddFacts({{"message", TerminalSafe(MessageOf(damage.status))},
+                  {"first_row", damage.first_ordinal},
+                  {"last_row", damage.last_ordinal}},
+                 finding);
         if (list == &report.limits) finding["limit"] = true;
-        if (damage.block) finding.update(JsonPointer(*damage.block));
-        if (damage.first_ordinal) finding["first_row"] = JsonInteger(*damage.first_ordinal);
-        if (damage.last_ordinal) finding["last_row"] = JsonInteger(*damage.last_ordinal);
+        if (damage.block) finding.update(JsonOf(*damage.block));
         findings_.push_back(std::move(finding));
       }
     }
     if (const uint64_t more = report.more_damages + report.more_limits; more > 0) {
-      Json finding = place;
-      finding["message"] = absl::StrCat("and ", Plural(more, "more finding"));
-      findings_.push_back(std::move(finding));
+      findings_.push_back(place);
+      AddFacts({{"message", absl::StrCat("and ", Plural(more, "more finding"))}}, findings_.back());
     }
   }
 
@@ -234,7 +228,7 @@ class PageData {
   Progress& progress_;
   OrdinalRange parts_;  // of the table
   uint64_t bytes_done_ = 0;
-  Json data_ = Json::object();
+  Document data_{/*json=*/true, Printable(common_.path)};
   Json findings_ = Json::array();
   Json files_ = Json::array();
   size_t files_left_out_ = 0;

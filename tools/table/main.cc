@@ -130,10 +130,10 @@ Outcome CompactParts(const Arguments& arguments, Output& output) {
                          Compact(arguments.table, names, Writing(),
                                  arguments.newest ? KeptRows::kNewestOfKey : KeptRows::kAll));
   Document document(arguments.json, arguments.directory);
-  document.AddJson("rows", JsonInteger(report.rows));
-  document.AddJson("copied_blocks", JsonInteger(report.copied_blocks));
-  document.AddJson("copied_bytes", JsonInteger(report.copied_bytes));
-  document.AddJson("recoded_blocks", JsonInteger(report.recoded_blocks));
+  document.AddJson({{"rows", report.rows},
+                    {"copied_blocks", report.copied_blocks},
+                    {"copied_bytes", report.copied_bytes},
+                    {"recoded_blocks", report.recoded_blocks}});
   document.AddLine("merged ", report.rows, " rows: ", report.copied_blocks, " blocks copied (",
                    report.copied_bytes, " bytes), ", report.recoded_blocks,
                    " blocks encoded again");
@@ -159,14 +159,12 @@ Outcome RemoveRows(const Arguments& arguments, const TableReader& table,
   }
   if (!arguments.dry_run) CFILE_RETURN_IF_ERROR(remove());
   Document document(arguments.json, arguments.directory);
-  document.AddJson("dry_run", arguments.dry_run);
-  Json list = Json::array();
+  Table list(arguments.json);
   for (const RemovedRows& part : removed) {
-    list.push_back({{"part", JsonBytes(part.part)}, {"rows", JsonInteger(part.rows)}});
+    list.Add({{"part", part.part}, {"rows", part.rows}});
     document.Append(absl::StrFormat("%-37s %14u rows\n", TerminalSafe(part.part), part.rows));
   }
-  document.AddJson("removed", list);
-  document.AddJson("rows", JsonInteger(rows));
+  document.AddJson({{"dry_run", arguments.dry_run}, {"removed", list}, {"rows", rows}});
   document.AddLine(arguments.dry_run ? "would remove " : "removed ", rows, " of ", table.num_rows(),
                    " rows");
   document.PrintTo(output);
@@ -255,8 +253,7 @@ Outcome Raise(const Arguments& arguments, Output& output) {
   CFILE_ASSIGN_OR_RETURN(const OldestReader before, RaiseOldestReader(arguments.table, reader));
   const std::string name = OldestReaderName(before);
   Document document(arguments.json, arguments.directory);
-  document.AddJson("before", name);
-  document.AddJson("oldest_reader", arguments.oldest_reader);
+  document.AddJson({{"before", name}, {"oldest_reader", arguments.oldest_reader}});
   if (before == reader) {
     document.AddLine("the oldest reader of the table is ", name, " already");
   } else {
@@ -273,17 +270,15 @@ Outcome RemoveGarbage(const Arguments& arguments, Output& output) {
   CFILE_ASSIGN_OR_RETURN(const std::vector<RemovedGarbage> removed,
                          CollectGarbage(arguments.table, age, {}, arguments.dry_run));
   Document document(arguments.json, arguments.directory);
-  document.AddJson("dry_run", arguments.dry_run);
   uint64_t bytes = 0;
-  Json list = Json::array();
+  Table list(arguments.json);
   for (const RemovedGarbage& garbage : removed) {
-    list.push_back({{"name", JsonBytes(garbage.name)}, {"bytes", JsonInteger(garbage.size_bytes)}});
+    list.Add({{"name", garbage.name}, {"bytes", garbage.size_bytes}});
     document.Append(
         absl::StrFormat("%-37s %14u\n", TerminalSafe(garbage.name), garbage.size_bytes));
     bytes += garbage.size_bytes;
   }
-  document.AddJson("removed", list);
-  document.AddJson("bytes", JsonInteger(bytes));
+  document.AddJson({{"dry_run", arguments.dry_run}, {"removed", list}, {"bytes", bytes}});
   document.AddLine(arguments.dry_run ? "would remove " : "removed ", Plural(removed.size(), "item"),
                    ", ", bytes, " bytes");
   document.PrintTo(output);
@@ -294,7 +289,7 @@ Outcome RemoveGarbage(const Arguments& arguments, Output& output) {
 // Adds the parts that have changed, or that Repair could not make whole; in JSON, all parts.
 void AddParts(const Arguments& arguments, const RepairReport& report, Document& document) {
   bool damaged = false, left_out = false;
-  Json parts = Json::array();
+  Table parts(arguments.json);
   for (const RepairedPart& part : report.parts) {
     const bool is_damaged = part.state == RepairedPart::State::kDamaged;
     const bool is_kept = part.state == RepairedPart::State::kKept;
@@ -307,19 +302,19 @@ void AddParts(const Arguments& arguments, const RepairReport& report, Document& 
                                       NameOf(part.state), part.num_rows, lost,
                                       TerminalSafe(part.reason)));
     }
-    Json lost_values = Json::array();
+    Table lost_values(arguments.json);
     for (const auto& [column, count] : part.lost_values) {
-      lost_values.push_back({{"column", JsonBytes(column)}, {"values", JsonInteger(count)}});
+      lost_values.Add({{"column", column}, {"values", count}});
       document.AddLine("  ", TerminalSafe(column), ": ", count, " lost values are null");
     }
-    parts.push_back({{"part", JsonBytes(part.name)},
-                     {"state", NameOf(part.state)},
-                     {"rows", JsonInteger(part.num_rows)},
-                     {"lost_rows", JsonInteger(part.lost_rows)},
-                     {"lost_values", std::move(lost_values)},
-                     {"reason", JsonBytes(part.reason)}});
+    parts.Add({{"part", part.name},
+               {"state", NameOf(part.state)},
+               {"rows", part.num_rows},
+               {"lost_rows", part.lost_rows},
+               {"lost_values", lost_values},
+               {"reason", part.reason}});
   }
-  document.AddJson("parts", parts);
+  document.AddTable("parts", parts);
   if (damaged) {
     document.AddLine(!arguments.salvage ? "--salvage recovers what can be read of the damaged parts"
                      : !arguments.null_lost
@@ -351,20 +346,19 @@ Outcome RepairTable(const Arguments& arguments, Output& output) {
     lost_rows += part.lost_rows;
   }
   Document document(arguments.json, arguments.directory);
-  document.AddJson("dry_run", arguments.dry_run);
-  document.AddJson("changed", report.changed);
-  document.AddJson("complete", report.complete());
+  document.AddJson({{"dry_run", arguments.dry_run},
+                    {"changed", report.changed},
+                    {"complete", report.complete()}});
   // Messages and names come from files, so they may contain control characters.
   const auto add = [&](const char* name, std::string_view before, const std::string& text) {
-    document.AddJson(name, text.empty() ? Json() : JsonBytes(text));
+    document.AddJson({{name, Known(!text.empty(), text)}});
     if (!text.empty()) document.AddLine(before, TerminalSafe(text));
   };
   add("damage", "damaged: ", report.damage);
   AddParts(arguments, report, document);
   add("kept_as", "the damaged table.cft is now ", report.kept_as);
-  document.AddJson("rows", JsonInteger(report.num_rows));
-  document.AddJson("lost_rows", JsonInteger(lost_rows));
-  document.AddJson("num_parts", JsonInteger(report.num_parts));
+  document.AddJson(
+      {{"rows", report.num_rows}, {"lost_rows", lost_rows}, {"num_parts", report.num_parts}});
   document.AddLine(damaged && !report.changed ? "not repaired: "
                    : !report.changed          ? "nothing to repair: "
                    : !arguments.dry_run       ? "repaired: "

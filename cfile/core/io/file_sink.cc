@@ -49,8 +49,11 @@ int RenameNew(const char* from, const char* to) {
 
 class FileSink final : public Sink {
  public:
-  FileSink(std::string path, ExistingFile existing)
-      : path_(std::move(path)), existing_(existing), buffer_(new uint8_t[kBufferBytes]) {}
+  FileSink(std::string path, ExistingFile existing, bool syncs_folder)
+      : path_(std::move(path)),
+        existing_(existing),
+        syncs_folder_(syncs_folder),
+        buffer_(new uint8_t[kBufferBytes]) {}
 
   ~FileSink() override {
     if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
@@ -97,6 +100,7 @@ class FileSink final : public Sink {
                             : RenameNew(temporary_path_.c_str(), path_.c_str());
     if (renamed != 0) return SystemError("rename to", path_, errno);
     temporary_path_.clear();
+    if (!syncs_folder_) return absl::OkStatus();
     const absl::Status synced = internal::SyncFolder(folder);
     return synced.ok() ? synced : absl::InternalError(synced.message());
   }
@@ -137,6 +141,7 @@ class FileSink final : public Sink {
 
   const std::string path_;
   const ExistingFile existing_;
+  const bool syncs_folder_;
   std::string temporary_path_;  // path of the temporary file while it exists
   FileDescriptor descriptor_;
   bool is_brief_ = false;  // the file is open only while it is written
@@ -144,9 +149,8 @@ class FileSink final : public Sink {
   size_t buffered_ = 0;
 };
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path, ExistingFile existing) {
+absl::StatusOr<std::unique_ptr<Sink>> NewSink(const std::string& path, ExistingFile existing,
+                                              bool syncs_folder) {
   static std::atomic<uint64_t> counter = 0;
   const std::string file_name = path.substr(path.rfind('/') + 1);
   if (file_name.empty()) {
@@ -156,13 +160,23 @@ absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path, Exist
   // The name is cut, so that the temporary name stays within the file system's limit of 255 bytes.
   const std::string prefix =
       StrCat(internal::FolderOf(path), "/.", file_name.substr(0, 200), ".", getpid(), "-");
-  auto sink = std::make_unique<FileSink>(path, existing);
+  auto sink = std::make_unique<FileSink>(path, existing, syncs_folder);
   while (true) {
     absl::Status status = sink->Open(StrCat(prefix, counter.fetch_add(1), kTemporarySuffix));
     if (status.ok()) return sink;
     // The name belongs to a killed process with the same process id: try the next name.
     if (!absl::IsAlreadyExists(status)) return status;
   }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path, ExistingFile existing) {
+  return NewSink(path, existing, /*syncs_folder=*/true);
+}
+
+absl::StatusOr<std::unique_ptr<Sink>> internal::NewUnsyncedFileSink(const std::string& path) {
+  return NewSink(path, ExistingFile::kReplaced, /*syncs_folder=*/false);
 }
 
 std::string_view internal::FinalNameOf(std::string_view name) {

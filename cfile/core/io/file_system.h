@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/io.h"
 
 namespace cfile::internal {
 
@@ -51,6 +53,10 @@ std::string FolderOf(const std::string& path);
 
 // Makes changes of the entries of `folder` durable: created, renamed and removed files.
 absl::Status SyncFolder(const std::string& folder);
+
+// NewFileSink (cfile/io.h) for a new file, but Finish makes only the bytes durable. The caller
+// makes the name durable by SyncFolder.
+absl::StatusOr<std::unique_ptr<Sink>> NewUnsyncedFileSink(const std::string& path);
 
 // kFailedPrecondition, naming `path`, if a new file at `path` would replace something other than a
 // regular file: a folder, a FIFO, a socket, a device, or a symbolic link to one of these.

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -30,6 +32,65 @@ std::string TextOf(const FileIdentity& identity) {
                       identity.changed_s, ".", identity.changed_ns);
 }
 
+// Counts the files that are being written in each folder. The columns of a part are written
+// together: only the last one that ends syncs the folder, because a sync of the folder takes as
+// long as a sync of a file.
+class OpenFolders {
+ public:
+  void Begin(const std::string& folder) {
+    const std::lock_guard lock(mutex_);
+    ++num_files_[folder];
+  }
+  absl::Status End(const std::string& folder) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (--num_files_[folder] > 0) return absl::OkStatus();
+      num_files_.erase(folder);
+    }
+    const absl::Status status = internal::SyncFolder(folder);
+    return status.ok() ? status : absl::InternalError(status.message());
+  }
+  absl::Status Sync() {
+    std::unique_lock lock(mutex_);
+    const std::map<std::string, size_t> folders = num_files_;
+    lock.unlock();
+    for (const auto& [folder, _] : folders) {
+      const absl::Status status = internal::SyncFolder(folder);
+      if (!status.ok() && !absl::IsNotFound(status)) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, size_t> num_files_;
+};
+
+class LocalSink final : public Sink {
+ public:
+  LocalSink(std::unique_ptr<Sink> file, std::shared_ptr<OpenFolders> folders)
+      : file_(std::move(file)),
+        folders_(std::move(folders)),
+        folder_(internal::FolderOf(file_->name())) {
+    folders_->Begin(folder_);
+  }
+  ~LocalSink() override {
+    if (folders_ != nullptr) folders_->End(folder_).IgnoreError();
+  }
+
+  const std::string& name() const override { return file_->name(); }
+  absl::Status Append(std::span<const uint8_t> bytes) override { return file_->Append(bytes); }
+  absl::Status Finish() override {
+    CFILE_RETURN_IF_ERROR(file_->Finish());
+    return std::exchange(folders_, nullptr)->End(folder_);
+  }
+
+ private:
+  const std::unique_ptr<Sink> file_;
+  std::shared_ptr<OpenFolders> folders_;  // null after Finish
+  const std::string folder_;
+};
+
 class LocalStorage final : public Storage {
  public:
   LocalStorage(std::string directory, ReaderOptions::Access access)
@@ -43,12 +104,15 @@ class LocalStorage final : public Storage {
   }
 
   absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
-    auto sink = NewFileSink(PathOf(path));
-    if (!absl::IsNotFound(sink.status())) return sink;
-    CFILE_ASSIGN_OR_RETURN(const bool made, MakeFolder(directory_));
-    if (made) made_directory_ = true;
-    CFILE_RETURN_IF_ERROR(MakeFolder(internal::FolderOf(PathOf(path))).status());
-    return NewFileSink(PathOf(path));
+    auto file = internal::NewUnsyncedFileSink(PathOf(path));
+    if (absl::IsNotFound(file.status())) {
+      CFILE_ASSIGN_OR_RETURN(const bool made, MakeFolder(directory_));
+      if (made) made_directory_ = true;
+      CFILE_RETURN_IF_ERROR(MakeFolder(internal::FolderOf(PathOf(path))).status());
+      file = internal::NewUnsyncedFileSink(PathOf(path));
+    }
+    CFILE_RETURN_IF_ERROR(file.status());
+    return std::make_unique<LocalSink>(*std::move(file), folders_);
   }
 
   absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
@@ -107,6 +171,7 @@ class LocalStorage final : public Storage {
       if (made) made_directory_ = true;
     }
     // Make the files that the object names durable before the object itself.
+    CFILE_RETURN_IF_ERROR(folders_->Sync());
     CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
     if (!expected_version) CFILE_RETURN_IF_ERROR(SyncParent());
     CFILE_ASSIGN_OR_RETURN(const auto lock,
@@ -189,6 +254,7 @@ class LocalStorage final : public Storage {
   const std::string directory_;
   const ReaderOptions::Access access_;
   std::atomic<bool> made_directory_ = false;  // by this storage
+  const std::shared_ptr<OpenFolders> folders_ = std::make_shared<OpenFolders>();
 };
 
 }  // namespace
