@@ -10,7 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/io.h"
+
+namespace cfile {
+class Sink;  // cfile/io.h
+}  // namespace cfile
 
 namespace cfile::internal {
 

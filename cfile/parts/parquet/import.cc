@@ -280,8 +280,8 @@ class Import {
     return absl::CancelledError(StrCat(name, ": the import was cancelled"));
   }
 
-  // Appends to the columns that the file lacks: the values of its folders, and nulls to columns that
-  // only other files have.
+  // Appends to the columns that the file lacks: the values of its folders, and nulls to columns
+  // that only other files have.
   absl::Status WriteMissing(const PartitionedFile& file, const ParquetFileImport& import,
                             TableWriter& writer) const {
     if (import.num_rows() == 0) return absl::OkStatus();
