@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/core/read/predicate_matcher.h"
+#include "cfile/parts/scan/predicate_matcher.h"
 #include "cfile/parts/scan/row_reader.h"
 #include "cfile/parts/table/key_search.h"
 #include "cfile/parts/table/merge/key_merge.h"
