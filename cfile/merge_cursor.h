@@ -95,8 +95,10 @@ class MergeBatch {
 //
 // Thread-compatible; keeps the table open. All calls may return the errors of reading a table.
 // kDataLoss: also if a file does not have the bounds that table.cft says. After an error the
-// position is unchanged, and the call may be repeated. The templates return kInvalidArgument if T
-// is not the type of the keys or if a key is NaN; with key columns, T is std::string_view.
+// position is unchanged, and the call may be repeated; but if a block of a file without a
+// positional index (a key index) could not be read, only a seek continues (kFailedPrecondition).
+// The templates return kInvalidArgument if T is not the type of the keys or if a key is NaN; with
+// key columns, T is std::string_view.
 class CFILE_EXPORT MergeCursor {
  public:
   // Goes to the first row of the range whose key is not less than `key`, or to the end of the

@@ -702,6 +702,41 @@ TEST_F(TableScanTest, Cancelled) {
   EXPECT_FALSE(scan->Next()->empty());
 }
 
+// A text in the last key column is the rest of the key, and keys of longer texts begin with it.
+TEST_F(TableScanTest, TextsThatBeginLikeOthers) {
+  const std::vector<std::string_view> names{"", "a", "ab", "abc", "b"};
+  for (const bool nullable : {false, true}) {
+    for (const bool one_column : {false, true}) {
+      Schema schema{
+          .columns = {{.name = "name", .type = ColumnType::String(), .nullable = nullable}},
+          .key_columns = {0}};
+      if (!one_column) {
+        schema.columns.insert(schema.columns.begin(), {.name = "service"});
+        schema.columns[0].type = ColumnType::Int32();
+        schema.key_columns = {0, 1};
+      }
+      const std::string path = absl::StrCat(path_, nullable, one_column);
+      auto writer = TableWriter::Create(path, schema);
+      ASSERT_TRUE(writer.ok()) << writer.status();
+      const std::vector<int32_t> services(names.size(), 1);
+      if (!one_column) {
+        ASSERT_EQ(writer->Append<int32_t>(0, services), absl::OkStatus());
+      }
+      ASSERT_EQ(writer->Append<std::string_view>(one_column ? 0 : 1, names), absl::OkStatus());
+      ASSERT_EQ(writer->Finish(), absl::OkStatus());
+      for (const std::string_view name : names) {
+        const Filter equal =
+            one_column ? Eq("name", name) : And(Eq("service", 1), Eq("name", name));
+        auto scan = TableReader::Open(path)->NewScan({.where = equal});
+        ASSERT_TRUE(scan.ok()) << scan.status();
+        const auto batch = scan->Next();
+        ASSERT_TRUE(batch.ok()) << batch.status();
+        EXPECT_EQ(batch->num_rows(), 1) << name << " " << nullable << one_column;
+      }
+    }
+  }
+}
+
 // The columns of the key are service, host and time.
 // The key index finds a range of rows in each part. The scan filters these rows.
 TEST_F(TableScanTest, CompoundKeysFindRows) {

@@ -22,7 +22,7 @@ absl::StatusOr<const ArrowArray*> ImportEntries::Make(const std::vector<ImportSt
     const size_t nulls_before = slots_.null_count;
     CFILE_ASSIGN_OR_RETURN(array, FindValues(*step.field, *array, slots_));
     if (slots_.null_count > nulls_before && !step.optional) {
-      if (i == 0)
+      if (i == 0 && step.field->values().kind == ArrowKind::kStruct)
         return MalformedArray(*step.field, "a row is null, but only a column of structs has nulls");
       return UnfitRows(MalformedArray(*step.field, "a value is null, but it is required"));
     }

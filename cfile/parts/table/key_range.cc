@@ -52,9 +52,10 @@ class KeyRangeBuilder {
 
   std::optional<KeyRange> Finish() {
     if (!any_) return std::nullopt;
-    // Without bounds on the next column, the keys begin with the values so far.
-    KeyRange range{.low = std::string(key_.bytes()),
-                   .high = AfterPrefix(std::string(key_.bytes()))};
+    const std::string key(key_.bytes());
+    // Without bounds on the next column, the keys begin with the values so far. If all columns have
+    // one value, there is one key; longer keys have a longer text in the last column.
+    KeyRange range{.low = key, .high = column_ == columns_.size() ? key + '\0' : AfterPrefix(key)};
     if (low_) range.low = *low_;
     if (high_) range.high = *high_;
     return range;

@@ -185,10 +185,12 @@ absl::StatusOr<MergeCursor> TableReader::NewMergeCursor(const MergeCursorOptions
     CFILE_RETURN_IF_ERROR(impl_->CheckNoLevels(column));
   }
   CFILE_RETURN_IF_ERROR(impl_->CheckNoLevels(*key_column));
-  std::vector<bool> chosen(options.parts ? num_parts() : 0);
+  // Ends after the last chosen part, because num_parts() of a damaged table may be wrong.
+  std::vector<bool> chosen(options.parts ? 1 : 0);
   if (options.parts) {
     for (const size_t part : *options.parts) {
       CFILE_ASSERT(part < num_parts());
+      chosen.resize(std::max(chosen.size(), part + 1));
       chosen[part] = true;
     }
   }

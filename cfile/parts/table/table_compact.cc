@@ -61,7 +61,8 @@ class Compaction {
     if (newest_only_) CFILE_RETURN_IF_ERROR(CheckEqualKeysAreNeighbours(sort_column));
     if (!sort_column) {
       for (size_t part = 0; part < parts_.size(); ++part) {
-        if (chosen_[part]) runs_.push_back({part, 0, parts_[part].num_rows});
+        if (chosen_[part] && parts_[part].num_rows > 0)
+          runs_.push_back({part, 0, parts_[part].num_rows});
       }
       return CopyColumns(std::nullopt, writer);
     }

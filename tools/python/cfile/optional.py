@@ -21,6 +21,8 @@ class Lazy:
         self._name, self._purpose = name, purpose
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("__") and attribute != "__version__":
+            raise AttributeError(attribute)  # of those who look at a module without using it
         value = getattr(need(self._name, self._purpose), attribute)
         setattr(self, attribute, value)  # the next use finds it without this function
         return value

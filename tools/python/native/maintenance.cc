@@ -102,7 +102,9 @@ void WriteColumns(const Location& path, const nb::object& data, const nb::dict& 
   } else {
     schema = ValueOf(cfile::ImportArrowSchema(type->value));
   }
-  const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
+  std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
+  for (cfile::WriterOptions& each : options)
+    each.max_metadata_size_bytes = kLimits.max_metadata_size_bytes;
   const auto stream = StreamOf(data, path.text());
   AtTable(path, [&](const auto& storage) -> absl::Status {
     Names names;
@@ -208,11 +210,13 @@ void AddMaintenance(nb::module_& module) {
   module.def("reorder_columns", [](const Location& path, const Names& names) {
     AtTable(path, [&](const auto& table) { return cfile::ReorderColumns(table, names, kLimits); });
   });
-  module.def(
-      "widen_column", [](const Location& path, const std::string& name, const std::string& type) {
-        const cfile::ColumnType wider = TypeOf(type);
-        AtTable(path, [&](const auto& table) { return cfile::WidenColumn(table, name, wider); });
-      });
+  module.def("widen_column", [](const Location& path, const std::string& name,
+                                const std::string& type) {
+    const cfile::ColumnType wider = TypeOf(type);
+    const cfile::WriterOptions options{.max_metadata_size_bytes = kLimits.max_metadata_size_bytes};
+    AtTable(path,
+            [&](const auto& table) { return cfile::WidenColumn(table, name, wider, options); });
+  });
   module.def("repair", &Repair, arg("path"), arg("options"));
 }
 

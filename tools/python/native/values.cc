@@ -284,8 +284,8 @@ std::vector<uint64_t> OrdinalsOf(nb::handle object, uint64_t num_rows) {
     const bool fits = buffer.itemsize == sizeof(uint64_t) && buffer.ndim == 1 &&
                       (format == "Q" || format == "L" || format == "=Q" || format == "<Q");
     if (fits) {
-      const auto* const begin = static_cast<const uint64_t*>(buffer.buf);
-      ordinals.assign(begin, begin + buffer.len / sizeof(uint64_t));
+      ordinals.resize(buffer.len / sizeof(uint64_t));
+      if (buffer.len > 0) std::memcpy(ordinals.data(), buffer.buf, buffer.len);
     }
     PyBuffer_Release(&buffer);
     if (!fits) throw nb::type_error("expected a buffer of uint64 with one dimension");

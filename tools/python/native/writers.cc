@@ -61,9 +61,11 @@ bool CommitParts(const Location& path, const std::vector<nb::bytes>& parts, cons
   Names descriptions;
   for (const nb::bytes& part : parts) descriptions.emplace_back(part.c_str(), part.size());
   return AtTable(path, [&](const auto& storage) {
-    return cfile::CommitParts(
-        storage, descriptions,
-        {.id = id, .replaced = replaced, .schema = type.is_none() ? nullptr : &schema});
+    return cfile::CommitParts(storage, descriptions,
+                              {.id = id,
+                               .replaced = replaced,
+                               .schema = type.is_none() ? nullptr : &schema,
+                               .reader = kLimits});
   });
 }
 
@@ -85,6 +87,7 @@ class PythonWriter {
   }
   void Merge(const Location& from) {
     CheckOpen();
+    CheckTable();
     AtTable(from, [&](const auto& storage) -> absl::Status {
       const auto table = cfile::TableReader::Open(storage, kLimits);
       if (!table.ok()) return table.status();
@@ -94,12 +97,13 @@ class PythonWriter {
   void Finish() {
     CheckOpen();
     const absl::Cleanup close = [this] { Close(); };
-    WithoutLock([&] { return finish_(); });
+    WithoutLock([finish = finish_] { return finish(); });  // Close may run in another thread
   }
   nb::bytes FinishPrepared() {
     CheckOpen();
+    CheckTable();
     const absl::Cleanup close = [this] { Close(); };
-    const std::string part = WithoutLock([&] { return table_->FinishPrepared(); });
+    const std::string part = WithoutLock([table = table_] { return table->FinishPrepared(); });
     return nb::bytes(part.data(), part.size());
   }
   void Close() {
@@ -112,6 +116,9 @@ class PythonWriter {
  private:
   void CheckOpen() const {
     if (!append_) throw nb::value_error("the writer is closed");
+  }
+  void CheckTable() const {
+    if (!table_) throw nb::type_error("the writer writes a file, not a table");
   }
 
   const std::string name_;

@@ -56,7 +56,8 @@ KeyMerge::KeyMerge(const TableReader& table, size_t column, std::vector<bool> ch
 absl::StatusOr<std::unique_ptr<KeyMerge>> KeyMerge::Create(const TableReader& table, size_t column,
                                                            const std::vector<bool>& chosen) {
   std::unique_ptr<KeyMerge> merge(new KeyMerge(table, column, chosen));
-  for (size_t i = 0; i < table.num_parts(); ++i) {
+  const size_t end = chosen.empty() ? table.num_parts() : chosen.size();
+  for (size_t i = 0; i < std::min(end, table.num_parts()); ++i) {
     if (!chosen.empty() && !chosen[i]) continue;
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(i));
     if (info.num_rows == 0) continue;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <mutex>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/io/file_system.h"
@@ -32,38 +34,71 @@ std::string TextOf(const FileIdentity& identity) {
                       identity.changed_s, ".", identity.changed_ns);
 }
 
-// Counts the files that are being written in each folder. The columns of a part are written
-// together: only the last one that ends syncs the folder, because a sync of the folder takes as
-// long as a sync of a file.
+// The folders with files that are being written, or that are not durable yet. The columns of a part
+// are written together: only the last one that ends syncs the folder, because a sync of the folder
+// takes as long as a sync of a file. Thread-safe.
 class OpenFolders {
  public:
   void Begin(const std::string& folder) {
     const std::lock_guard lock(mutex_);
-    ++num_files_[folder];
+    ++folders_[folder].open_files;
   }
-  absl::Status End(const std::string& folder) {
+  // Ends a file: `finished` if it has got its name.
+  absl::Status End(const std::string& folder, bool finished) {
     {
       const std::lock_guard lock(mutex_);
-      if (--num_files_[folder] > 0) return absl::OkStatus();
-      num_files_.erase(folder);
+      Folder& state = folders_[folder];
+      if (finished) state.last_finished = ++num_finished_;
+      if (--state.open_files > 0) return absl::OkStatus();
     }
-    const absl::Status status = internal::SyncFolder(folder);
+    const absl::Status status = Sync(folder);
     return status.ok() ? status : absl::InternalError(status.message());
   }
-  absl::Status Sync() {
-    std::unique_lock lock(mutex_);
-    const std::map<std::string, size_t> folders = num_files_;
-    lock.unlock();
-    for (const auto& [folder, _] : folders) {
-      const absl::Status status = internal::SyncFolder(folder);
+  // Makes all files durable that were finished before.
+  absl::Status SyncAll() {
+    std::vector<std::string> names;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [name, state] : folders_) names.push_back(name);
+    }
+    for (const std::string& name : names) {
+      const absl::Status status = Sync(name);
       if (!status.ok() && !absl::IsNotFound(status)) return status;
     }
     return absl::OkStatus();
   }
 
  private:
+  // Files are counted over all folders, in the order in which they were finished.
+  struct Folder {
+    size_t open_files = 0;
+    uint64_t last_finished = 0;
+    uint64_t last_durable = 0;
+  };
+
+  // Syncs the folder if a file in it is not durable, and forgets it if no file is open.
+  absl::Status Sync(const std::string& name) {
+    uint64_t finished = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = folders_.find(name);
+      if (found == folders_.end()) return absl::OkStatus();
+      finished = found->second.last_finished;
+    }
+    // (Another thread may sync it, too, but its sync may have begun before the last file ended.)
+    if (finished > 0) CFILE_RETURN_IF_ERROR(internal::SyncFolder(name));
+    const std::lock_guard lock(mutex_);
+    const auto found = folders_.find(name);
+    if (found == folders_.end()) return absl::OkStatus();
+    Folder& state = found->second;
+    state.last_durable = std::max(state.last_durable, finished);
+    if (state.open_files == 0 && state.last_durable >= state.last_finished) folders_.erase(found);
+    return absl::OkStatus();
+  }
+
   std::mutex mutex_;
-  std::map<std::string, size_t> num_files_;
+  uint64_t num_finished_ = 0;
+  std::map<std::string, Folder> folders_;
 };
 
 class LocalSink final : public Sink {
@@ -75,14 +110,14 @@ class LocalSink final : public Sink {
     folders_->Begin(folder_);
   }
   ~LocalSink() override {
-    if (folders_ != nullptr) folders_->End(folder_).IgnoreError();
+    if (folders_ != nullptr) folders_->End(folder_, /*finished=*/false).IgnoreError();
   }
 
   const std::string& name() const override { return file_->name(); }
   absl::Status Append(std::span<const uint8_t> bytes) override { return file_->Append(bytes); }
   absl::Status Finish() override {
     CFILE_RETURN_IF_ERROR(file_->Finish());
-    return std::exchange(folders_, nullptr)->End(folder_);
+    return std::exchange(folders_, nullptr)->End(folder_, /*finished=*/true);
   }
 
  private:
@@ -171,7 +206,7 @@ class LocalStorage final : public Storage {
       if (made) made_directory_ = true;
     }
     // Make the files that the object names durable before the object itself.
-    CFILE_RETURN_IF_ERROR(folders_->Sync());
+    CFILE_RETURN_IF_ERROR(folders_->SyncAll());
     CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
     if (!expected_version) CFILE_RETURN_IF_ERROR(SyncParent());
     CFILE_ASSIGN_OR_RETURN(const auto lock,
