@@ -93,8 +93,7 @@ class LevelWriter : public WriterBase {
   static absl::StatusOr<LevelWriter> Begin(absl::StatusOr<std::unique_ptr<Sink>> sink,
                                            const ColumnType& type, const LevelLimits& limits,
                                            const WriterOptions& options) {
-    auto writer =
-        internal::NewEntryWriter(std::move(sink), type, limits, options, HoldsType<T>(type));
+    auto writer = NewEntries(std::move(sink), type, limits, options, HoldsType<T>(type));
     if (!writer.ok()) return writer.status();
     return LevelWriter(*std::move(writer), limits);
   }

@@ -106,10 +106,10 @@ class AnyWriter {
 
 // Begin a file in `sink`, or return its error. `holds_type`: HoldsType of the caller's C++ type.
 // Errors: those of Writer::Create and LevelWriter::Create.
-CFILE_EXPORT absl::StatusOr<std::unique_ptr<AnyWriter>> NewValueWriter(
+absl::StatusOr<std::unique_ptr<AnyWriter>> NewValueWriter(
     absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type,
     const WriterOptions& options, bool holds_type = true);
-CFILE_EXPORT absl::StatusOr<std::unique_ptr<AnyWriter>> NewEntryWriter(
+absl::StatusOr<std::unique_ptr<AnyWriter>> NewEntryWriter(
     absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type, const LevelLimits& limits,
     const WriterOptions& options, bool holds_type = true);
 

@@ -53,6 +53,14 @@ class CFILE_EXPORT WriterBase {
  protected:
   explicit WriterBase(std::unique_ptr<internal::AnyWriter> impl) : impl_(std::move(impl)) {}
 
+  // NewValueWriter and NewEntryWriter (cfile/untyped.h), which the shared library does not export.
+  static absl::StatusOr<std::unique_ptr<internal::AnyWriter>> NewValues(
+      absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type,
+      const WriterOptions& options, bool holds_type);
+  static absl::StatusOr<std::unique_ptr<internal::AnyWriter>> NewEntries(
+      absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type, const LevelLimits& limits,
+      const WriterOptions& options, bool holds_type);
+
   std::unique_ptr<internal::AnyWriter> impl_;
 };
 
@@ -134,7 +142,7 @@ class Writer : public WriterBase {
 
   static absl::StatusOr<Writer> Begin(absl::StatusOr<std::unique_ptr<Sink>> sink,
                                       const ColumnType& type, const WriterOptions& options) {
-    auto writer = internal::NewValueWriter(std::move(sink), type, options, HoldsType<T>(type));
+    auto writer = NewValues(std::move(sink), type, options, HoldsType<T>(type));
     if (!writer.ok()) return writer.status();
     return Writer(*std::move(writer));
   }

@@ -423,6 +423,18 @@ class ValueWriter final : public internal::ColumnPipeline {
 
 }  // namespace
 
+absl::StatusOr<std::unique_ptr<internal::AnyWriter>> WriterBase::NewValues(
+    absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type,
+    const WriterOptions& options, bool holds_type) {
+  return internal::NewValueWriter(std::move(sink), type, options, holds_type);
+}
+
+absl::StatusOr<std::unique_ptr<internal::AnyWriter>> WriterBase::NewEntries(
+    absl::StatusOr<std::unique_ptr<Sink>> sink, const ColumnType& type, const LevelLimits& limits,
+    const WriterOptions& options, bool holds_type) {
+  return internal::NewEntryWriter(std::move(sink), type, limits, options, holds_type);
+}
+
 absl::StatusOr<std::unique_ptr<internal::AnyWriter>> internal::NewValueWriter(
     absl::StatusOr<std::unique_ptr<Sink>> opened, const ColumnType& type,
     const WriterOptions& user_options, bool holds_type) {

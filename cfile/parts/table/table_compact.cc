@@ -115,7 +115,7 @@ class Compaction {
   // The rows are merged in groups. A group has at most kMaxRuns runs and at most kMaxRows rows.
   // A run is a range of rows of one part. kMaxRuns limits the memory.
   // Both limits are large, because each column reads the blocks at the border of two groups twice.
-  static constexpr size_t kMaxRuns = size_t{1} << 20;
+  static constexpr size_t kMaxRuns = size_t{1} << 19;
   static constexpr uint64_t kMaxRows = uint64_t{16} << 20;
   // Runs of at most kShortRun rows are read together, about kRowsAtOnce rows at a time.
   static constexpr uint64_t kShortRun = 64;

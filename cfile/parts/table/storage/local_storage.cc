@@ -52,7 +52,9 @@ class OpenFolders {
       if (--state.open_files > 0) return absl::OkStatus();
     }
     const absl::Status status = Sync(folder);
-    return status.ok() ? status : absl::InternalError(status.message());
+    // (If garbage collection has removed the folder, the writer is told so.)
+    return status.ok() || absl::IsNotFound(status) ? status
+                                                   : absl::InternalError(status.message());
   }
   // Makes all files durable that were finished before.
   absl::Status SyncAll() {
