@@ -53,8 +53,7 @@ class OpenFolders {
     }
     const absl::Status status = Sync(folder);
     // (If garbage collection has removed the folder, the writer is told so.)
-    return status.ok() || absl::IsNotFound(status) ? status
-                                                   : absl::InternalError(status.message());
+    return status.ok() || absl::IsNotFound(status) ? status : absl::InternalError(status.message());
   }
   // Makes all files durable that were finished before.
   absl::Status SyncAll() {
