@@ -104,8 +104,9 @@ struct WriterOptions {
   // one encoding for the file, by the type of the column.
   Encoding encoding = Encoding::kAuto;
   Goal goal = Goal::kBalanced;
-  // Readers will take single values rather than scan: unless the goal is kSize, automatic choice
-  // leaves out the encodings that decode many values to read one (COMPACT, DELTA_BYTE_ARRAY).
+  // True if the file will be read by single values more often than by scans. Automatic choice then
+  // leaves out the encodings that decode many values to read one (COMPACT, DELTA_BYTE_ARRAY),
+  // unless the goal is kSize.
   bool single_values = false;
   // kDefault: with encoding kAuto, the goal's codec, or no codec if the goal's codec was not built
   // in; with any other encoding, in version 1 and with OldestReader::kKudu, no codec. The goal's

@@ -78,11 +78,6 @@ constexpr bool HasDictionary = requires {
 };
 
 template <typename Codec>
-constexpr bool Describes = requires {
-  &Codec::Describe;
-};
-
-template <typename Codec>
 constexpr bool HasPlaces = requires {
   &Codec::VisitValuePlaces;
 };
@@ -104,7 +99,6 @@ constexpr EncodingRow RowOf() {
           Codec::kAutomatic,
           HasDictionary<Codec>,
           HasDictionary<Codec> && Codec::kHasCodes,
-          Describes<Codec>,
           Codec::kFrontCodes};
 }
 
@@ -353,12 +347,7 @@ absl::Status DescribeBlock(Encoding encoding, PhysicalType type, const DecoderOp
   absl::Status status = NoSuchPair(encoding, type);
   WithCodec(Codecs(), encoding, [&]<typename C>(std::type_identity<C>) {
     if (!C::Supports(type)) return;
-    if constexpr (Describes<C>) {
-      status = C::Describe(type, options, block, description);
-    } else {
-      description.AddRest("block of this encoding");
-      status = absl::OkStatus();
-    }
+    status = C::Describe(type, options, block, description);
   });
   description.AddRest(status.ok() ? "bytes after the last value" : "unknown bytes");
   fields = std::move(description).TakeFields();

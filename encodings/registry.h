@@ -44,11 +44,9 @@ struct EncodingRow {
   // True if the dictionary consists of values of the column, and blocks store codes of them: see
   // BlockDecoder::ReadCodes. If this is false, only decoders understand the dictionary.
   bool has_codes;
-  // True if the encoding describes its blocks: see DescribeBlock.
-  bool describes;
   // True if the encoding stores strings without the bytes that they share with the string before,
-  // so that an export to Parquet should do so, too. Parquet's own encodings need not say it:
-  // exports copy their pages.
+  // so that an export to Parquet should do so, too. False for Parquet's own encodings, because
+  // exports copy their pages unchanged.
   bool front_codes;
 
   constexpr bool Supports(PhysicalType type) const {
@@ -85,7 +83,7 @@ template <typename T>
 CFILE_EXPORT absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(
     Encoding encoding, PhysicalType type, const DecoderOptions& options);
 
-// Returns an encoder as MakeEncoder does, of the type that `type` says.
+// Like MakeEncoder<T>, where T is the C++ type of `type`.
 absl::StatusOr<std::unique_ptr<AnyBlockEncoder>> MakeAnyEncoder(Encoding encoding,
                                                                 PhysicalType type,
                                                                 const EncoderOptions& options);

@@ -16,11 +16,11 @@ std::vector<Encoding> AllEncodings() {
   return all;
 }
 
-// Fills `choice` from `texts`, each of the form VALUE (for all columns) or COLUMN=VALUE. `all`: the
-// values, of which `name_of` returns the names.
+// Fills `choice` from `texts`, each of the form VALUE (for all columns) or COLUMN=VALUE. An error
+// suggests the nearest name, which is name_of(each) of one of all().
 template <typename T>
 absl::Status Choose(const char* option, const std::vector<std::string>& texts,
-                    absl::StatusOr<T> parse(std::string_view), const std::vector<T>& all,
+                    absl::StatusOr<T> parse(std::string_view), std::vector<T> all(),
                     std::string name_of(T), Choice<T>& choice) {
   for (const std::string& text : texts) {
     std::string column, value;
@@ -28,7 +28,7 @@ absl::Status Choose(const char* option, const std::vector<std::string>& texts,
     const absl::StatusOr<T> parsed = parse(named ? value : text);
     if (!parsed.ok()) {
       std::vector<std::string> names;
-      for (const T each : all) names.push_back(name_of(each));
+      for (const T each : all()) names.push_back(name_of(each));
       return absl::Status(parsed.status().code(),
                           StrCat(option, " ", text, ": ", parsed.status().message(),
                                  Suggestion(named ? value : text, names)));
@@ -116,10 +116,10 @@ absl::Status LayoutArguments::Read(LayoutOptions& options) const {
                                                  ? "files of version 1 have no Bloom filters"
                                                  : "Kudu does not read files with Bloom filters"));
   }
-  CFILE_RETURN_IF_ERROR(Choose("--encoding", encodings_, ParseEncoding, AllEncodings(),
-                               EncodingName, options.encoding));
-  return Choose("--compression", compressions_, ParseCompression, AllCompressions(),
-                CompressionName, options.compression);
+  CFILE_RETURN_IF_ERROR(Choose("--encoding", encodings_, ParseEncoding, AllEncodings, EncodingName,
+                               options.encoding));
+  return Choose("--compression", compressions_, ParseCompression, AllCompressions, CompressionName,
+                options.compression);
 }
 
 }  // namespace cfile::tools

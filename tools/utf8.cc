@@ -287,4 +287,9 @@ std::string AsciiJson(std::string_view json) {
   return ascii;
 }
 
+char LineEndOf(std::string_view text) {
+  const std::string_view begin = text.substr(0, 64 << 10);
+  return begin.find('\n') == begin.npos && begin.find('\r') != begin.npos ? '\r' : '\n';
+}
+
 }  // namespace cfile::tools

@@ -12,6 +12,10 @@ bool IsUtf8(std::string_view text);
 
 // `text` without a byte order mark at its beginning.
 std::string_view WithoutByteOrderMark(std::string_view text);
+
+// Returns the byte that ends each line of `text`: a carriage return if the first 64 KiB have
+// carriage returns but no line feed (files of old Macintosh programs), otherwise a line feed.
+char LineEndOf(std::string_view text);
 // `text` with U+FFFD instead of what is not UTF-8: one for each byte that begins no character, and
 // one for the bytes of a character that ends too early.
 std::string ReplaceInvalidUtf8(std::string_view text);

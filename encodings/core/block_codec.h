@@ -78,7 +78,7 @@ struct ScanCost {
   uint32_t byte = 0;
   // A search by key must decode many values: it cannot compare them in place.
   bool decodes_to_search = false;
-  // To read one value takes several microseconds, because many other values are decoded.
+  // Reading one value takes several microseconds, because many other values must be decoded first.
   bool decodes_to_read = false;
 };
 

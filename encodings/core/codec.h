@@ -25,15 +25,16 @@ enum class Automatic : uint8_t {
   kAlways,
 };
 
-// The base of all codec structs: members that only some of them replace.
+// The base class of all codec structs. Its members are defaults: a codec struct declares a member
+// again only if its value differs.
 struct CodecDefaults {
   static constexpr Automatic kAutomatic = Automatic::kAlways;
   static constexpr std::optional<Encoding> kOlderNumber = std::nullopt;
-  static constexpr bool kHasCodes = true;  // if the codec has a dictionary
+  static constexpr bool kHasCodes = true;  // see EncodingRow::has_codes
   static constexpr bool kFrontCodes = false;
 };
 
-// Declares the functions that each codec struct has.
+// Declares the functions that every codec struct must define. Write a semicolon after the macro.
 #define CFILE_CODEC_FUNCTIONS                                                         \
   template <typename T>                                                               \
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,              \

@@ -72,7 +72,7 @@ inline constexpr int kNumPhysicalTypes = 15;
   F(int64_t)                           \
   F(uint64_t)
 
-// Expands to F(T) for each of these integers and for both floats.
+// Expands to F(T) for each integer type of at most 64 bits, for float and for double.
 #define CFILE_FOR_EACH_NUMBER(F) \
   CFILE_FOR_EACH_WORD_INTEGER(F) \
   F(float)                       \

@@ -17,7 +17,7 @@
 
 namespace cfile::encodings {
 
-// A part of a text: a string, a number or absl::Hex. A view.
+// One argument of StrCat: a string, a number or absl::Hex. Does not own the string.
 class TextPart {
  public:
   template <typename Part>
@@ -47,7 +47,7 @@ class TextPart {
   static constexpr size_t kUnsigned = SIZE_MAX;
   static constexpr size_t kSigned = SIZE_MAX - 1;
   static constexpr size_t kDouble = SIZE_MAX - 2;
-  static constexpr size_t kHex = SIZE_MAX - 32;  // plus the number of digits
+  static constexpr size_t kHex = SIZE_MAX - 32;  // plus the least number of digits
 
   union {
     const char* text_;
@@ -56,8 +56,8 @@ class TextPart {
   size_t kind_or_size_;  // the size of a string, or the kind of a number
 };
 
-// The calls of these functions are shorter than those of absl::StrCat, which formats the numbers
-// where it is called.
+// StrCat and the functions below call these two functions. This makes less machine code at each
+// call than absl::StrCat, which converts the numbers to text at the call.
 CFILE_EXPORT std::string JoinedText(std::span<const TextPart> parts);
 CFILE_EXPORT absl::Status ErrorOf(absl::StatusCode code, std::span<const TextPart> parts);
 
@@ -79,7 +79,8 @@ absl::Status DataLoss(const Parts&... parts) {
 }
 
 // Returns kOutOfRange with the concatenation of `parts` as message: a limit that users choose is
-// exceeded, but nothing is damaged. The last part is the result of AboveLimit.
+// exceeded, but nothing is damaged. If an option sets the limit, the last part is the result of
+// AboveLimit.
 template <typename... Parts>
 absl::Status OutOfRange(const Parts&... parts) {
   const TextPart list[] = {parts...};

@@ -19,7 +19,8 @@
 #define CFILE_ENCODINGS_VALIDITY_PACK_TABLE
 namespace cfile::encodings {
 
-// For a mask of 4 bits and for 4 bits: the bits at the places of the mask's ones.
+// table[mask][bits]: bit i of `bits` is moved to the position of the i-th one of `mask`, and all
+// other bits are 0 (as the instruction PDEP does with 4 bits).
 constexpr std::array<std::array<uint8_t, 16>, 16> MakeDepositTable() {
   std::array<std::array<uint8_t, 16>, 16> table{};
   for (unsigned mask = 0; mask < 16; ++mask) {
@@ -107,7 +108,8 @@ void Spread(uint8_t* bits, const uint8_t* valid, size_t count, size_t present) {
       present -= ones;
       const size_t shift = present % 8;
       const uint8_t* const from = bits + present / 8;
-      // If the last byte of these bits is among the loaded bytes, Deposit ignores what it adds.
+      // The bits may end one byte after the loaded bytes, so this byte is added. If it was loaded
+      // already, it only changes bits that Deposit ignores.
       const uint64_t last = from[(shift + ones - 1) / 8];
       word = Deposit(load(from) >> shift | last << 1 << (8 * bytes - 1 - shift), mask);
     }

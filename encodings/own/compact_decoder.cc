@@ -164,7 +164,7 @@ class CompactDecoder final : public BlockDecoder<T> {
     uint16_t exceptions = 0;
     uint16_t codes_bytes = 0;
     bool whole = true;
-    // (GCC does not see that a form has at most kMaxOrder sums.)
+    // A form has at most kMaxOrder sums. std::min tells this to GCC, which otherwise warns.
     for (size_t i = 0; i < std::min<size_t>(form_.sums(), kMaxOrder); ++i)
       whole = whole && reader.ReadFixed(sums[i]);
     if (form_.decimals) whole = whole && reader.ReadFixed(exceptions);

@@ -14,10 +14,11 @@
 
 namespace cfile::encodings {
 
-// Describes a block whose table has an `Entry` for each vector (VectorTable). describe_rest()
-// describes the fields of an entry after the offset of its vector. describe_vector(entry, count,
-// text) describes a vector of `count` values; `text` names it. Both return an absl::Status. If the
-// description becomes full, the other entries or vectors are described as one field.
+// Describes a block of vectors, which begins with a table of one `Entry` for each vector
+// (VectorTable). describe_rest() adds the fields of a table entry that follow the vector's offset.
+// describe_vector(entry, count, text) adds the fields of a vector of `count` values; `text` is the
+// vector's name for fields and errors. Both return an absl::Status. If the description becomes
+// full, the remaining entries, or the remaining vectors, are added as one field.
 template <typename Entry, typename DescribeRest, typename DescribeVector>
 absl::Status DescribeVectors(const BlockView& block, BlockDescription& description,
                              const DescribeRest& describe_rest,

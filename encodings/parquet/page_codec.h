@@ -269,6 +269,17 @@ class PageBlockEncoder final : public BlockEncoder<T> {
 template <typename T>
 inline constexpr bool kIsWidened = kIsInteger<T> && sizeof(T) < sizeof(PageType<T>);
 
+// Checks that `values` are from `least` to `greatest`. kDataLoss: the message names the first value
+// that is not, and its position, where `first` is the position of values[0].
+inline absl::Status CheckRange(std::span<const int32_t> values, uint64_t first, int32_t least,
+                               int32_t greatest) {
+  const auto bad = std::find_if(values.begin(), values.end(),
+                                [&](int32_t v) { return v < least || v > greatest; });
+  if (bad == values.end()) return absl::OkStatus();
+  return DataLoss("value ", first + static_cast<size_t>(bad - values.begin()), " is ", *bad,
+                  ", outside the type's range ", least, " to ", greatest);
+}
+
 // Converts `values` to T and writes them to `out`. kDataLoss if a value is outside T's range; the
 // message names the value and its position, where `first` is the position of values[0].
 // Precondition: `out` has room for values.size() elements.
@@ -282,11 +293,7 @@ absl::Status NarrowValues(std::span<const int32_t> values, uint64_t first, T* ou
     lost |= static_cast<uint32_t>(values[i] ^ int32_t{out[i]});
   }
   if (lost == 0) return absl::OkStatus();
-  const auto bad =
-      std::find_if(values.begin(), values.end(), [](int32_t v) { return v != static_cast<T>(v); });
-  return DataLoss("value ", first + static_cast<size_t>(bad - values.begin()), " is ", *bad,
-                  ", outside the type's range ", int32_t{std::numeric_limits<T>::min()}, " to ",
-                  int32_t{std::numeric_limits<T>::max()});
+  return CheckRange(values, first, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
 }
 
 // Decodes a page of P and converts the values to T.
@@ -420,7 +427,7 @@ struct PageCodec : CodecDefaults {
   }
 };
 
-// Declares the functions that each codec struct of pages has.
+// Declares the functions that the codec struct of every page encoding must define (PageCodec).
 #define CFILE_PAGE_CODEC_FUNCTIONS                                                             \
   template <typename P>                                                                        \
   static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});  \

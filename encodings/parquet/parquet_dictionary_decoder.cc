@@ -47,7 +47,8 @@ absl::Status ReadByteArrays(uint64_t count, std::span<const uint8_t> page, uint8
 }
 
 // Checks that the page can hold `count` values, before anything is allocated. `value_size`: the
-// bytes of each value; 0: any number of bytes.
+// size of each value in bytes, or 0 if each value is stored with its own length. `bits`: each value
+// is one bit, and `value_size` is not 0.
 absl::Status CheckPageSize(uint64_t count, uint64_t value_size, bool bits, size_t page_size,
                            size_t max_values) {
   if (count > UINT32_MAX) return DamagedPage(count, "codes have at most 32 bits");
@@ -89,19 +90,6 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
     std::memcpy(values, page.data(), page.size());
   }
   return dictionary;
-}
-
-// Checks that all values of a dictionary of INT32 are in the range of their type.
-absl::Status CheckRange(const Dictionary& dictionary, int32_t least, int32_t greatest) {
-  const auto& words = static_cast<const ValueDictionary<int32_t>&>(dictionary);
-  for (size_t i = 0; i < words.size; ++i) {
-    const int32_t word = words.values[i];
-    if (word < least || word > greatest) {
-      return DamagedPage(words.size, "value ", i, " is ", word, ", outside the type's range ",
-                         least, " to ", greatest);
-    }
-  }
-  return absl::OkStatus();
 }
 
 template <typename P>
@@ -296,8 +284,11 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
         CFILE_ASSIGN_OR_RETURN(auto dictionary,
                                LoadPage<PageType<T>>(length, count, page, max_values));
         if constexpr (kIsWidened<T>) {
-          CFILE_RETURN_IF_ERROR(CheckRange(*dictionary, std::numeric_limits<T>::min(),
-                                           std::numeric_limits<T>::max()));
+          const auto& words = static_cast<const ValueDictionary<int32_t>&>(*dictionary);
+          const absl::Status status =
+              CheckRange({words.values.get(), words.size}, 0, std::numeric_limits<T>::min(),
+                         std::numeric_limits<T>::max());
+          if (!status.ok()) return DamagedPage(words.size, status.message());
         }
         return dictionary;
       });

@@ -482,15 +482,16 @@ class ArrowTakeRecordsTest : public ArrowTakeTableTest {
   void SetUp() override {
     const auto schema = RecordSchema::Parse(kNestedRecord);
     ASSERT_TRUE(schema.ok()) << schema.status();
-    int64_t id = 0;
+    bool is_first = true;
     for (const size_t count : {size_t{1000}, size_t{1}, size_t{3000}}) {
       const WriterOptions options{.block_size_bytes = 3000};
-      auto writer = id == 0 ? RecordWriter::Create(path_, *schema, {&options, 1})
-                            : RecordWriter::Append(path_, {&options, 1});
+      auto writer = is_first ? RecordWriter::Create(path_, *schema, {&options, 1})
+                             : RecordWriter::Append(path_, {&options, 1});
       ASSERT_TRUE(writer.ok()) << writer.status();
-      for (size_t i = 0; i < count; ++i, ++id)
+      for (size_t i = 0; i < count; ++i)
         ASSERT_TRUE(TellJson(*schema, 0, RandomRecord(*schema, 0, random_), *writer).ok());
       ASSERT_TRUE(writer->Finish().ok());
+      is_first = false;
     }
   }
 

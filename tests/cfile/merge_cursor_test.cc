@@ -79,7 +79,8 @@ Owned<KeyType<K>> KeyOf(int rank) {
   }
 }
 
-// A key in memcmp form. For seeks, -0 and 0 are the same key.
+// Returns bytes whose order (memcmp) is the order of the keys. `of_seek`: 0 gets the bytes of -0,
+// because a seek finds both.
 template <typename T>
 std::string FormOf(const T& key, bool of_seek = false) {
   std::string form;

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cfile/core/io/percent_decode.h"
 #include "cfile/parts/http/connections.h"
 #include "cfile/parts/http/s3_credentials.h"
 #include "cfile/parts/http/url.h"
@@ -83,9 +84,9 @@ TEST(Url, Encoding) {
   EXPECT_EQ(UrlEncode("a b/c+d%é~", true), "a%20b/c%2Bd%25%C3%A9~");
   EXPECT_EQ(UrlEncode("a/b", false), "a%2Fb");
   std::string decoded;
-  EXPECT_TRUE(UrlDecode("a%20b%2Fc", decoded));
+  EXPECT_TRUE(PercentDecode("a%20b%2Fc", decoded));
   EXPECT_EQ(decoded, "a b/c");
-  for (const char* wrong : {"%", "%2", "%zz", "a%"}) EXPECT_FALSE(UrlDecode(wrong, decoded));
+  for (const char* wrong : {"%", "%2", "%zz", "a%"}) EXPECT_FALSE(PercentDecode(wrong, decoded));
 }
 
 TEST(Url, MessagesHaveNoSecret) {

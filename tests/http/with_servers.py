@@ -142,18 +142,15 @@ class Gathering(Proxy):
         super().disturb(body, attempt)
 
 
-class First(Proxy):
-    """Disturbs the first attempt of each request."""
+class First:
+    """Calls disturb_first for the first attempt of each request. A base class beside Proxy."""
     def disturb(self, body, attempt):
         if attempt == 1:
             return self.disturb_first(body)
         return super().disturb(body, attempt)
 
-    def disturb_first(self, body):
-        self.respond(*self.forward(body))
 
-
-class CutFirst(First):
+class CutFirst(First, Proxy):
     """Closes the connection before the first answer to each request."""
     def disturb_first(self, body):
         self.cut()
@@ -166,7 +163,7 @@ class TruncatedFirst(Proxy):
         self.respond(status, headers, content, len(content) // 2 if attempt == 1 and content else None)
 
 
-class LostAnswerFirst(First):
+class LostAnswerFirst(First, Proxy):
     """Lets the server do what is asked for, and closes the connection without an answer."""
     def disturb_first(self, body):
         self.forward(body)
@@ -183,12 +180,12 @@ class LostAnswerLate(Proxy):
         return self.respond(*answer)
 
 
-class SlowDownFirst(First):
+class SlowDownFirst(First, Proxy):
     def disturb_first(self, body):
         self.error(503, "SlowDown")
 
 
-class InternalErrorFirst(First):
+class InternalErrorFirst(First, Proxy):
     def disturb_first(self, body):
         self.error(500, "InternalError")
 

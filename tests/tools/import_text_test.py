@@ -456,6 +456,10 @@ class Inputs(TextTest):
         for name in ("a.csv", "b.csv"):
             self.write("1,2\n1,2\n", name)
         self.check([["1", "2"]] * 4, "a.csv", "b.csv", "--no-header")
+        # Lines that end with carriage returns.
+        for name, text in (("a.csv", b"id,v\r1,2\r3,4"), ("b.csv", b"id,v\r5,6\r")):
+            (self.folder / name).write_bytes(text)
+        self.check([["1", "2"], ["3", "4"], ["5", "6"]], "a.csv", "b.csv")
 
     def test_schema(self):
         """The schema of a table gives CSV its types."""

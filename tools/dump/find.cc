@@ -157,7 +157,7 @@ Outcome PrintFound(const FindOptions& options, const CommonOptions& common, Outp
   document.AddJson({{"ordinal", position.ordinal},
                     {"exact", position.exact},
                     {"end", found.end()},
-                    {"value", Known(!found.end(), Json::FromText(found.value))}});
+                    {"value", found.end() ? Json() : Json::FromText(found.value)}});
   if (!row.empty()) {
     document.AddJson({{"row", Json::FromText(std::string_view(row).substr(0, row.size() - 1))}});
   }

@@ -61,13 +61,6 @@ std::string Reason(const Sample& sample) {
                       " fields");
 }
 
-// Returns the last byte of each line: a carriage return if the first 64 KiB of the text have
-// carriage returns but no line feed, as files of old Macintosh programs do; else a line feed.
-char LineEndOf(std::string_view text) {
-  const std::string_view begin = text.substr(0, 64 << 10);
-  return begin.find('\n') == begin.npos && begin.find('\r') != begin.npos ? '\r' : '\n';
-}
-
 }  // namespace
 
 CsvReader::CsvReader(std::string name, std::string_view text, const CsvDialect& dialect)

@@ -65,7 +65,8 @@ class CsvReader {
       : CsvReader(std::move(name), text, CsvDialect{.delimiter = delimiter}) {}
 
   // Reads the next record; false at the end of the text. kInvalidArgument, with name, line and
-  // column: a stray quote, a quote that is never closed, a CR without LF, a record with another
+  // column: a stray quote, a quote that is never closed, a CR that does not
+  // end a line as in the rest of the text, a record with another
   // number of fields than the first one that was read.
   absl::StatusOr<bool> Next();
   // From now on, a record has only these of its fields, in this order. Precondition: each record
@@ -174,10 +175,11 @@ std::string DelimiterName(char delimiter);
 
 // Finds the delimiter of `text`, the beginning of the file `path`. Tries comma, tab, semicolon and
 // pipe, in this order, on the first records (at most 100, in the first MiB). If the name of the
-// file ends in .tsv or .tab, tries the tab first. A delimiter fits a record if the record has as
-// many fields as the first record, and at least two. Returns the delimiter that fits the most
-// records; of several such delimiters, the one that was tried first; and the comma if no delimiter
-// fits more than half of the records. `dialect` has the other characters.
+// file ends in .tsv or .tab, tries the tab first. A delimiter fits a record if it divides the
+// record into as many fields as the first record, and into at least two. Returns the delimiter that
+// fits most records. If several delimiters fit equally many, returns the one that was tried first.
+// If no delimiter fits more than half of the records, returns the comma. `dialect` has the other
+// characters, such as quotes.
 Delimiter FindDelimiter(std::string_view text, std::string_view path, CsvDialect dialect);
 
 }  // namespace cfile::tools

@@ -279,7 +279,8 @@ absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progres
     result.table_bytes = std::max(BytesOf(options.table), bytes_before) - bytes_before;
     return result;
   }
-  if (options.names_only) return absl::InvalidArgumentError("this may be text");
+  if (options.names_only)
+    return absl::InvalidArgumentError("only files of Parquet and Arrow IPC name their columns");
   options.input = files[0];
   progress.Begin("reading", 0);
   const InputFileOptions reading{
@@ -375,10 +376,11 @@ Outcome Run(const Arguments& arguments, Output& output) {
     return absl::Status(error.code(),
                         StrCat(error.message(), Hint(arguments.import, error.ToString())));
   }
-  for (const ImportedColumn& column : result->columns) {
-    if (arguments.import.names_only) output.text += TerminalSafe(column.schema.name) + "\n";
+  if (arguments.import.names_only) {
+    for (const ImportedColumn& column : result->columns)
+      output.text += TerminalSafe(column.schema.name) + "\n";
+    return kFine;
   }
-  if (arguments.import.names_only) return kFine;
   for (const std::string& warning : result->warnings) {
     if (!arguments.quiet) Warn(kImportTool, warning);
   }

@@ -54,7 +54,7 @@ class JoinedStream final : public ByteStream {
   absl::StatusOr<std::string_view> Next() override {
     if (!std::exchange(ends_line_, true)) {
       ++size_;
-      return "\n";
+      return std::string_view(&line_end_, 1);
     }
     std::string_view text;
     while (text.empty()) {
@@ -62,7 +62,7 @@ class JoinedStream final : public ByteStream {
       CFILE_ASSIGN_OR_RETURN(text, Open(paths_[parts_->size()]));
     }
     size_ += text.size();
-    ends_line_ = text.back() == '\n';
+    ends_line_ = text.back() == line_end_;
     return text;
   }
 
@@ -78,6 +78,7 @@ class JoinedStream final : public ByteStream {
     const std::span<const uint8_t> bytes = file_.source->InMemory();
     std::string_view text =
         WithoutByteOrderMark({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    line_end_ = LineEndOf(text);
     CFILE_ASSIGN_OR_RETURN(const size_t header_size, header_(file_, text));
     std::string_view header = text.substr(0, header_size);
     while (header.ends_with('\n') || header.ends_with('\r')) header.remove_suffix(1);
@@ -88,7 +89,7 @@ class JoinedStream final : public ByteStream {
       part.has_header = true;
       part.first_line =
           1 + static_cast<uint64_t>(std::count(
-                  text.begin(), text.begin() + static_cast<ptrdiff_t>(header_size), '\n'));
+                  text.begin(), text.begin() + static_cast<ptrdiff_t>(header_size), line_end_));
       text.remove_prefix(header_size);
     }
     parts_->push_back(std::move(part));
@@ -103,6 +104,7 @@ class JoinedStream final : public ByteStream {
   const std::shared_ptr<std::vector<TextPart>> parts_ = std::make_shared<std::vector<TextPart>>();
   uint64_t size_ = 0;
   uint64_t stored_bytes_ = 0;
+  char line_end_ = '\n';  // of the last file
   bool ends_line_ = true;
 };
 

@@ -17,7 +17,8 @@ inline uint32_t Crc32c(std::span<const uint8_t> bytes) { return ExtendCrc32c(0, 
 
 inline constexpr size_t kChecksumBytes = 4;
 
-// Returns kDataLoss. `where`: " of ..." if the message says more about the bytes.
+// Returns kDataLoss with both checksums in the message. `where`: empty, or a text such as " of the
+// block's head", which names the bytes that were checked.
 absl::Status WrongChecksum(uint32_t expected, uint32_t found, std::string_view where = "");
 
 }  // namespace cfile::internal

@@ -6,7 +6,6 @@
 #include <optional>
 #include <tuple>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/core/format/choice_message.h"
 #include "cfile/core/format/column_message.h"
 #include "cfile/core/format/crc32c.h"
@@ -24,7 +23,6 @@ namespace cfile::internal {
 namespace {
 
 using encodings::AsBytes;
-using encodings::AsString;
 using encodings::ByteWriter;
 
 constexpr size_t kEndBytes = kFileMagicBytes + kMessageSizeBytes;  // the magic and the size

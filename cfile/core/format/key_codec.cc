@@ -27,11 +27,12 @@ void AppendNumberKey(KeyRef key, std::string& out) {
   char bytes[sizeof(encodings::int128_t)];
   const size_t size =
       encodings::VisitPhysicalType(key.type, [&]<typename T>(std::type_identity<T>) -> size_t {
-        if constexpr (encodings::kIsBytes<T>)
-          return 0;
-        else
+        if constexpr (encodings::kIsBytes<T>) {
+          return 0;  // not a number
+        } else {
           PutNumberKey(*static_cast<const T*>(key.value), bytes);
-        return sizeof(T);
+          return sizeof(T);
+        }
       });
   out.append(bytes, size);
 }

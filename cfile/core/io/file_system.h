@@ -57,8 +57,8 @@ std::string FolderOf(const std::string& path);
 // Makes changes of the entries of `folder` durable: created, renamed and removed files.
 absl::Status SyncFolder(const std::string& folder);
 
-// NewFileSink (cfile/io.h) for a new file, but Finish makes only the bytes durable. The caller
-// makes the name durable by SyncFolder.
+// Like NewFileSink (cfile/io.h), but Finish does not sync the folder: after a crash, the file may
+// be missing. The caller must call SyncFolder.
 absl::StatusOr<std::unique_ptr<Sink>> NewUnsyncedFileSink(const std::string& path);
 
 // kFailedPrecondition, naming `path`, if a new file at `path` would replace something other than a

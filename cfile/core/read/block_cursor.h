@@ -107,10 +107,11 @@ class BlockCursor final : public RowBlock {
     return NextOf(kValues, max_rows, out);
   }
 
-  // Compares the values of the next `count` rows without decoding them. match(decoder, present,
-  // bits) compares the next `present` values of a decoder, as BlockDecoder::ReadMatches does. Sets
-  // `bits`, and sets `validity` as Batch::validity; the bit of a null is 0. Returns false, and does
-  // nothing, if `match` does so. Precondition: the block has `count` more rows.
+  // Compares the values of the next `count` rows without decoding them. Sets bit i of `bits` to the
+  // result for row i (0 for a null), and sets `validity` as in Batch::validity. match(decoder,
+  // present, bits) compares the next `present` values of the decoder, as BlockDecoder::ReadMatches
+  // does. If it returns false, NextMatches returns false, too, and does not move. Precondition: the
+  // block has `count` more rows.
   using MatchFunction =
       absl::FunctionRef<absl::StatusOr<bool>(encodings::AnyBlockDecoder&, size_t, uint8_t*)>;
   absl::StatusOr<bool> NextMatches(MatchFunction match, size_t count, uint8_t* bits,

@@ -127,16 +127,15 @@ absl::Status FileCursor::GoTo(uint64_t ordinal, BlockAccess access) {
   CFILE_RETURN_IF_ERROR(first_by_key ? path->SeekToKey("") : path->SeekToOrdinal(ordinal));
   Unload();
   path_ = path;
+  return OpenAt(ordinal, access);
+}
+
+absl::Status FileCursor::OpenAt(uint64_t row, BlockAccess access) {
   CFILE_RETURN_IF_ERROR(CheckFound(*path_));
   CFILE_RETURN_IF_ERROR(LoadBlock(access));
-  if (!InBlock(ordinal)) {
-    Unload();
-    return internal::InBlock(
-        DataLoss("the index says that it has ordinal ", ordinal, ", found the rows ",
-                 first_ordinal_, " to ", first_ordinal_ + row_block_.num_rows()),
-        name(), pointer_);
-  }
-  return SeekInBlock(ordinal);
+  if (InBlock(row)) return SeekInBlock(row);
+  return Failed(DataLoss("the index says that it has ordinal ", row, ", found the rows ",
+                         first_ordinal_, " to ", first_ordinal_ + row_block_.num_rows()));
 }
 
 absl::Status FileCursor::GoBefore(uint64_t row, BlockAccess access) {
@@ -152,11 +151,8 @@ absl::Status FileCursor::GoBefore(uint64_t row, BlockAccess access) {
   Unload();
   path_ = &path;
   CFILE_RETURN_IF_ERROR(is_last ? path.SeekToLast() : path.Previous());
-  CFILE_RETURN_IF_ERROR(CheckFound(path));
-  CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kSeek));
-  if (InBlock(row - 1)) return SeekInBlock(row - 1);
-  return Failed(encodings::DataLoss("expected row ", row - 1, ", found the rows ", first_ordinal_,
-                                    " to ", first_ordinal_ + row_block_.num_rows()));
+  if (!is_last && !path.valid()) return DataLoss(name(), ": the index begins at row ", row);
+  return OpenAt(row - 1, BlockAccess::kSeek);
 }
 
 absl::Status FileCursor::OpenBlockOf(uint64_t row) {

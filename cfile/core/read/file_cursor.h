@@ -102,8 +102,12 @@ class FileCursor : protected BlockWalk {
   // Implements SeekToOrdinal. After an error the position is undefined.
   absl::Status GoTo(uint64_t ordinal, BlockAccess access);
 
-  // Goes to row `row` - 1, as GoTo does. Without a positional index, also finds this row in the
-  // block before the current one, and in the last block. Precondition: row > 0.
+  // Opens the block at the position of *path_, and goes to row `row`, which must be in this block.
+  absl::Status OpenAt(uint64_t row, BlockAccess access);
+
+  // Goes to row `row` - 1. Like GoTo; but in a file without a positional index, it can also go from
+  // the first row of a block to the block before it, and from the end of the file to the last
+  // block. Precondition: row > 0.
   absl::Status GoBefore(uint64_t row, BlockAccess access);
 
   // Opens the block that has row `row`. Precondition: `row` is a row of the file. Needs no search

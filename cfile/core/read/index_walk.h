@@ -32,7 +32,8 @@ class IndexWalk {
   // Goes to the next data block; after the last one, valid() is false. An error leaves the path
   // unchanged. Precondition: valid().
   absl::Status Next();
-  // Goes to the data block before; before the first one, valid() is false. Like Next otherwise.
+  // Goes to the previous data block; before the first one, valid() is false. An error leaves the
+  // path unchanged. Precondition: valid().
   absl::Status Previous();
   // Goes to the last data block. valid() is false if the tree has no entries.
   absl::Status SeekToLast();

@@ -88,7 +88,7 @@ absl::StatusOr<uint64_t> Reader::BlockBegin(uint64_t ordinal) const {
   CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(ordinal));
   const uint64_t begin = path.valid() ? path.leaf().ordinal(path.entry()) : 0;
   if (begin <= ordinal) return begin;
-  return DataLoss(file_->source().name(), ": the positional index begins the block of ", "ordinal ",
+  return DataLoss(file_->source().name(), ": the positional index begins the block of ordinal ",
                   ordinal, " at ordinal ", begin);
 }
 

@@ -94,7 +94,8 @@ class ImportStream {
   ImportField root_;
 };
 
-// Appends rows, or the entries of a column with levels. Their values have the column's C++ type.
+// Where the values of a column go: append_rows if the column has no levels, otherwise
+// append_entries. The values have the C++ type of the column.
 struct Target {
   std::function<absl::Status(const AnyBatch& rows)> append_rows = nullptr;
   std::function<absl::Status(const AnyLevelBatch& entries)> append_entries = nullptr;
@@ -104,12 +105,11 @@ struct Target {
 class ColumnImporter {
  public:
   // `type`: of the column.
-  ColumnImporter(PhysicalType type, ImportLeaf leaf, bool has_levels, Target target)
+  ColumnImporter(PhysicalType type, ImportLeaf leaf, Target target)
       : type_(type),
         leaf_(std::move(leaf)),
-        has_levels_(has_levels),
         target_(std::move(target)),
-        entries_(!has_levels) {}
+        entries_(/*flat=*/!target_.append_entries) {}
 
   absl::Status Append(const ArrowArray& array) {
     int64_t most = RowsOf(type_);
@@ -142,7 +142,7 @@ class ColumnImporter {
     CFILE_ASSIGN_OR_RETURN(
         const encodings::ValueSpan values,
         ReadValues(type_, leaf_.steps.back().field->values(), array, slots, buffer_));
-    if (has_levels_) {
+    if (target_.append_entries) {
       entries_.Finish(leaf_);
       return target_.append_entries({.repetition = entries_.repetition(),
                                      .definition = entries_.definition(),
@@ -158,21 +158,19 @@ class ColumnImporter {
 
   const PhysicalType type_;
   const ImportLeaf leaf_;
-  const bool has_levels_;
   const Target target_;
   ImportEntries entries_;
   ValueBuffer buffer_;
 };
 
-// Appends the rows of a stream to one column. `target` has the function that is needed.
+// Appends the rows of a stream to one column.
 absl::Status AppendColumn(const ColumnSchema& column, Target target, ArrowArrayStream* from) {
   ImportStream stream(from);
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree({.columns = {column}}));
   CFILE_RETURN_IF_ERROR(stream.ReadSchema(tree));
   CFILE_ASSIGN_OR_RETURN(ImportLeaf leaf, PlanColumn(stream.root(), tree));
   CFILE_RETURN_IF_ERROR(leaf.unfit);
-  const bool has_levels = target.append_entries != nullptr;
-  ColumnImporter importer(column.type.physical(), std::move(leaf), has_levels, std::move(target));
+  ColumnImporter importer(column.type.physical(), std::move(leaf), std::move(target));
   return stream.ForEachArray([&](const ArrowArray& array) { return importer.Append(array); });
 }
 
@@ -184,24 +182,26 @@ absl::Status AppendRows(W& writer, ArrowArrayStream* from) {
   CFILE_RETURN_IF_ERROR(stream.ReadSchema(tree));
   CFILE_ASSIGN_OR_RETURN(std::vector<ImportLeaf> leaves, PlanRecords(stream.root(), tree));
   std::vector<ColumnImporter> importers;
+  importers.reserve(leaves.size());
   for (ImportLeaf& leaf : leaves) {
     const size_t column = leaf.column;
     const ColumnSchema& stored = writer.schema().columns[column];
     VisitType(stored.type, [&]<typename T>(std::type_identity<T>) {
-      Target target{.append_rows =
-                        [&writer, column](const AnyBatch& rows) {
-                          const std::span<const T> values = rows.As<T>().values;
-                          if (rows.validity == nullptr) return writer.Append(column, values);
-                          const std::span validity(rows.validity, (rows.count + 7) / 8);
-                          return writer.Append(column, values, validity);
-                        },
-                    .append_entries =
-                        [&writer, column](const AnyLevelBatch& entries) {
-                          return writer.AppendLevels(column, entries.repetition, entries.definition,
-                                                     entries.values.As<T>());
-                        }};
-      importers.emplace_back(stored.type.physical(), std::move(leaf), stored.has_levels(),
-                             std::move(target));
+      Target target;
+      if (stored.has_levels()) {
+        target.append_entries = [&writer, column](const AnyLevelBatch& entries) {
+          return writer.AppendLevels(column, entries.repetition, entries.definition,
+                                     entries.values.As<T>());
+        };
+      } else {
+        target.append_rows = [&writer, column](const AnyBatch& rows) {
+          const std::span<const T> values = rows.As<T>().values;
+          if (rows.validity == nullptr) return writer.Append(column, values);
+          const std::span validity(rows.validity, (rows.count + 7) / 8);
+          return writer.Append(column, values, validity);
+        };
+      }
+      importers.emplace_back(stored.type.physical(), std::move(leaf), std::move(target));
     });
   }
   return stream.ForEachArray([&](const ArrowArray& array) -> absl::Status {

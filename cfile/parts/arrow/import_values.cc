@@ -43,10 +43,13 @@ template <typename T>
 constexpr bool kIsNumber = encodings::kIsFloat<T> ||
                            (encodings::kIsInteger<T> && sizeof(T) <= sizeof(int64_t));
 
-// True if a column of type To can hold numbers of type From.
+// True if ReadNumbers converts numbers of type From to type To. An int64 becomes an Int96 as
+// nanoseconds since 1970.
 template <typename From, typename To>
-constexpr bool kReads = kIsNumber<From> && (Holds<From, To>() || (std::is_same_v<From, int64_t> &&
-                                                                  std::is_same_v<To, Int96>));
+constexpr bool kReads = kIsNumber<From> &&
+                        ((Holds<From, To>() &&
+                          encodings::kIsFloat<From> == encodings::kIsFloat<To>) ||
+                         (std::is_same_v<From, int64_t> && std::is_same_v<To, Int96>));
 
 // Converts nanoseconds since 1970 to the Julian day and the nanoseconds of this day.
 Int96 ToInt96(int64_t nanos) {

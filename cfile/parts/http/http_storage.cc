@@ -18,19 +18,19 @@ absl::StatusOr<std::shared_ptr<const Source>> HttpStorage::Open(const std::strin
 std::vector<absl::StatusOr<std::shared_ptr<const Source>>> HttpStorage::OpenMany(
     std::span<const std::string> paths) const {
   std::vector<NamedUrl> objects;
+  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> sources;
   for (const std::string& path : paths) {
-    if (CheckPath(path).ok()) objects.push_back({UrlOf(path), NameOf(path)});
+    sources.emplace_back(std::shared_ptr<const Source>());
+    if (const absl::Status status = CheckPath(path); status.ok()) {
+      objects.push_back({UrlOf(path), NameOf(path)});
+    } else {
+      sources.back() = status;
+    }
   }
   auto opened = OpenHttpSources(server_, std::move(objects));
-  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> sources;
   size_t next = 0;
-  for (const std::string& path : paths) {
-    const absl::Status status = CheckPath(path);
-    if (status.ok()) {
-      sources.push_back(std::move(opened[next++]));
-    } else {
-      sources.emplace_back(status);
-    }
+  for (auto& source : sources) {
+    if (source.ok()) source = std::move(opened[next++]);
   }
   return sources;
 }

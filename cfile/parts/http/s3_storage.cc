@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
 #include "cfile/core/io/file_system.h"
+#include "cfile/core/io/percent_decode.h"
 #include "cfile/parts/http/http_storage.h"
 #include "cfile/parts/http/s3_conditions.h"
 #include "cfile/parts/http/url.h"
@@ -126,7 +127,7 @@ class S3Storage final : public HttpStorage {
   static bool DecodeKey(std::string& key) {
     std::replace(key.begin(), key.end(), '+', ' ');
     const std::string text = std::move(key);
-    return UrlDecode(text, key);
+    return PercentDecode(text, key);
   }
 
   // Appends the entries of one page. Returns the token of the next page, or "".

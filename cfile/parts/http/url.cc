@@ -1,8 +1,6 @@
 #include "cfile/parts/http/url.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
 
 #include "absl/strings/ascii.h"
 #include "encodings/core/status.h"
@@ -109,23 +107,6 @@ std::string UrlEncode(std::string_view text, bool keep_slashes) {
     }
   }
   return encoded;
-}
-
-bool UrlDecode(std::string_view text, std::string& out) {
-  out.clear();
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    const char* const digits = text.data() + i + 1;
-    uint8_t byte;
-    if (text.size() - i < 3 || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
-      return false;
-    out += static_cast<char>(byte);
-    i += 2;
-  }
-  return true;
 }
 
 }  // namespace cfile::internal

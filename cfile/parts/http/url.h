@@ -40,7 +40,4 @@ absl::Status CheckWebUrl(std::string_view url);
 // `keep_slashes`: true for the path, false for names and values of the query.
 std::string UrlEncode(std::string_view text, bool keep_slashes);
 
-// Percent-decodes once. False: a % is not followed by two hexadecimal digits.
-bool UrlDecode(std::string_view text, std::string& out);
-
 }  // namespace cfile::internal

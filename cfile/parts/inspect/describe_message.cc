@@ -50,12 +50,21 @@ bool ReadValue(FieldReader& reader, WireType type, Value& value) {
   return good;
 }
 
-// The same for a valid message.
-Value ReadValue(FieldReader& reader, WireType type) {
+// Reads the value of a field of a message that is known to be valid.
+Value ReadValidValue(FieldReader& reader, WireType type) {
   Value value;
   const bool good = ReadValue(reader, type, value);
   CFILE_ASSERT(good);
   return value;
+}
+
+// Returns the field that `tag` names, or null if the message has no field with this number and
+// wire type.
+const Field* FindField(const MessageType& type, uint32_t tag) {
+  for (const Field& field : type.fields) {
+    if (wire::MakeTag(field.number, wire::WireTypeOf(field.kind)) == tag) return &field;
+  }
+  return nullptr;
 }
 
 // The known fields of a message, and the bytes of its unknown fields.
@@ -76,21 +85,16 @@ struct Parsed {
       const char* const begin = reader.position();
       uint32_t tag = 0;
       if (!reader.ReadTag(tag)) return;
-      const auto field =
-          std::find_if(type.fields.begin(), type.fields.end(),
-                       [tag](const Field& known) { return known.number == wire::NumberOf(tag); });
-      const bool is_text = field != type.fields.end() &&
-                           (field->kind == Kind::kBytes || field->kind == Kind::kMessage);
-      const WireType expected = is_text ? WireType::kDelimited : WireType::kVarint;
-      if (field == type.fields.end() || wire::WireTypeOf(tag) != expected) {
+      const Field* const field = FindField(type, tag);
+      if (field == nullptr) {
         uint64_t ignored = 0;
         if (!reader.Skip(tag, 0, ignored)) return;
         unknown.append(begin, reader.position());
         continue;
       }
-      Values& values = fields.try_emplace(field->number, Values{.field = &*field}).first->second;
-      const Value value = ReadValue(reader, expected);
-      if (!is_text) {
+      Values& values = fields.try_emplace(field->number, Values{.field = field}).first->second;
+      const Value value = ReadValidValue(reader, wire::WireTypeOf(tag));
+      if (wire::WireTypeOf(tag) != WireType::kDelimited) {
         values.numbers.assign(1, value.number);
       } else if (field->label == Label::kRepeated || values.texts.empty()) {
         values.texts.emplace_back(value.bytes);
@@ -241,7 +245,7 @@ class TextPrinter {
         Line(indent, "}");
         continue;
       }
-      const Value value = ReadValue(reader, type);
+      const Value value = ReadValidValue(reader, type);
       if (type == WireType::kVarint) {
         Line(indent, number, ": ", value.number);
       } else if (type == WireType::kFixed32) {
@@ -319,12 +323,8 @@ absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& 
                       " is malformed");
     };
     if (!reader.ReadTag(tag)) return malformed();
-    const auto field =
-        std::find_if(type.fields.begin(), type.fields.end(), [tag](const Field& known) {
-          return known.number == wire::NumberOf(tag) &&
-                 wire::WireTypeOf(known.kind) == wire::WireTypeOf(tag);
-        });
-    const bool known = field != type.fields.end();
+    const Field* const field = FindField(type, tag);
+    const bool known = field != nullptr;
     uint64_t ignored = 0;
     if (known ? !ReadField(*field, reader, value, text) : !reader.Skip(tag, 0, ignored))
       return malformed();

@@ -18,7 +18,8 @@ struct VisitedNode {
   // The node, or the error if it cannot be read. kOutOfRange: the depth of the index exceeds
   // max_index_depth; kDataLoss, among other reasons: the depth exceeds 1000.
   absl::StatusOr<const LoadedNode*> node = nullptr;
-  // The rows below the node: [first_ordinal, end_ordinal). Exact in a positional index only.
+  // The node and its children index the rows from first_ordinal up to, but not including,
+  // end_ordinal. In a value index, whose nodes have no ordinals: all rows of the file.
   uint64_t first_ordinal = 0;
   uint64_t end_ordinal = 0;
 };

@@ -45,8 +45,8 @@ void RemoveOrderOfCategories(ArrowField& field) {
   for (ArrowField& values : field.dictionary) RemoveOrderOfCategories(values);
 }
 
-// Returns the field of a node without what only an export of Arrow streams says, such as
-// cfile.type.
+// Returns the Arrow field of a node, without the metadata that cfile's exports of Arrow streams add
+// (for example cfile.type).
 ArrowField FieldOf(const FieldNode& node, const ParquetOfSchema& parquet) {
   ArrowField field = node.field;
   std::erase_if(field.metadata,

@@ -18,7 +18,7 @@ using parquet::LogicalType;
 using parquet::SchemaElement;
 using parquet::Type;
 
-// The integers in the order of their converted types, which begin with UINT_8.
+// Integer types, in the order of their converted types from UINT_8 on.
 constexpr DataType kIntegers[] = {DataType::kUint8,  DataType::kUint16, DataType::kUint32,
                                   DataType::kUint64, DataType::kInt8,   DataType::kInt16,
                                   DataType::kInt32,  DataType::kInt64};
@@ -103,9 +103,9 @@ absl::StatusOr<ColumnType> DecimalFromParquet(const SchemaElement& leaf,
 
 absl::StatusOr<ColumnType> IntegerFromParquet(const SchemaElement& leaf,
                                               const parquet::IntType& integer) {
-  for (const DataType& type : kIntegers) {
-    const ColumnType column{.data_type = type};
-    if (IntegerAt(&type - kIntegers) == integer && StoredType(column) == *leaf.type) return column;
+  for (int64_t i = 0; i < std::ssize(kIntegers); ++i) {
+    const ColumnType column{.data_type = kIntegers[i]};
+    if (IntegerAt(i) == integer && StoredType(column) == *leaf.type) return column;
   }
   return DataLoss("INTEGER(", int{integer.bit_width}, integer.is_signed ? ",true" : ",false",
                   ") cannot be stored as ", TypeName(leaf));

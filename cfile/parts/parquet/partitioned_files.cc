@@ -1,7 +1,6 @@
 #include "cfile/parts/parquet/partitioned_files.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +11,7 @@
 
 #include "absl/strings/numbers.h"
 #include "cfile/core/io/file_system.h"
+#include "cfile/core/io/percent_decode.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -25,24 +25,6 @@ constexpr size_t kMaxDepth = 64;
 
 absl::Status Invalid(const fs::path& path, std::string_view what) {
   return absl::InvalidArgumentError(StrCat(path.string(), ": ", what));
-}
-
-// Decodes each %XX once. nullopt: there are no two hexadecimal digits after a %.
-std::optional<std::string> Decode(std::string_view text) {
-  std::string decoded;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded.push_back(text[i]);
-      continue;
-    }
-    const char* const digits = text.data() + i + 1;
-    uint8_t byte;
-    if (text.size() - i < 3 || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
-      return std::nullopt;
-    decoded.push_back(static_cast<char>(byte));
-    i += 2;
-  }
-  return decoded;
 }
 
 // True if one of the names in a path is "..".
@@ -120,19 +102,21 @@ class Walk {
     const std::string name = path.filename().string();
     const size_t equals = name.find('=');
     if (equals == std::string::npos) return Enter(path, depth + 1);
-    std::optional<std::string> column = Decode(name.substr(0, equals));
-    std::optional<std::string> value = Decode(name.substr(equals + 1));
-    if (!column || !value)
+    const std::string_view text = std::string_view(name).substr(equals + 1);
+    std::string column;
+    std::optional<std::string> value(std::in_place);
+    if (!PercentDecode(std::string_view(name).substr(0, equals), column) ||
+        !PercentDecode(text, *value))
       return Invalid(path, "two hexadecimal digits expected after each % of the folder's name");
-    if (HasParent(*column) || HasParent(*value))
+    if (HasParent(column) || HasParent(*value))
       return Invalid(path,
                      "\"..\" in the name of a folder is refused, because it may lead outside");
-    if (column->empty()) return Invalid(path, "there is no column name before the =");
-    if (std::count(names_.begin(), names_.end(), *column) > 0)
-      return Invalid(path, StrCat("a second folder for column ", *column));
+    if (column.empty()) return Invalid(path, "there is no column name before the =");
+    if (std::count(names_.begin(), names_.end(), column) > 0)
+      return Invalid(path, StrCat("a second folder for column ", column));
     // The null text is compared before decoding: a value may have this text only if encoded.
-    if (name.substr(equals + 1) == kNull) value.reset();
-    names_.push_back(*std::move(column));
+    if (text == kNull) value.reset();
+    names_.push_back(std::move(column));
     values_.push_back(std::move(value));
     const absl::Status status = Enter(path, depth + 1);
     names_.pop_back();

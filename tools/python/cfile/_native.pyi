@@ -175,7 +175,7 @@ def raise_oldest_reader(path: str | Location, reader: str, /) -> str: ...
 def drop_parts(path: str | Location, parts: Sequence[str], /) -> None: ...
 def commit_parts(path: str | Location, parts: Sequence[bytes], id: str, replaced: Sequence[str], schema: object | None,
                  keys: Sequence[str]) -> bool:
-    """Publishes the parts that TableWriter.finish_prepared has described (cfile/prepared_parts.h). schema, keys: as for TableWriter.create,
+    """Publishes the parts that Writer.finish_prepared has described (cfile/prepared_parts.h). schema, keys: as for Writer.create,
     if the table may have to be created without parts. False: the parts, or a commit with this id, were published before."""
 def drop_rows_below(path: str | Location, column: str | None, key: Any) -> None:
     """column: the sort column; None: the table has key columns, and key is a sequence of stored values for the first of them."""

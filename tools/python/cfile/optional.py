@@ -22,7 +22,7 @@ class Lazy:
 
     def __getattr__(self, attribute: str) -> Any:
         if attribute.startswith("__") and attribute != "__version__":
-            raise AttributeError(attribute)  # of those who look at a module without using it
+            raise AttributeError(attribute)  # tools such as inspect look for these; no import for them
         value = getattr(need(self._name, self._purpose), attribute)
         setattr(self, attribute, value)  # the next use finds it without this function
         return value

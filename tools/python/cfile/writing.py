@@ -15,9 +15,11 @@ from .replacing import publish
 from .rows import OpenRows, Rows
 
 sorting = Lazy("cfile.sorting")
-_OPTIONS = {"encoding": "encoding", "compression": "compression", "goal": "goal", "block_size_bytes": "block_size_bytes",
-            "bloom_filter": "bloom_filter_bits_per_value", "oldest_reader": "oldest_reader",
-            "max_metadata_size_bytes": "max_metadata_size_bytes"}
+
+
+def _setting(option: str) -> str:
+    """Returns the name of the native writers for an option."""
+    return "bloom_filter_bits_per_value" if option == "bloom_filter" else option
 
 
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,12 +27,12 @@ def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
     Each option has one value for all columns, or a dict of values by column.
     """
-    for_all = {_OPTIONS[name]: value for name, value in options.items() if value is not None and not isinstance(value, dict)}
+    for_all = {_setting(name): value for name, value in options.items() if value is not None and not isinstance(value, dict)}
     settings: dict[str, Any] = {"": for_all}
     for name, value in options.items():
         if isinstance(value, dict):
             for column, chosen in value.items():
-                settings.setdefault(column, dict(for_all))[_OPTIONS[name]] = chosen
+                settings.setdefault(column, dict(for_all))[_setting(name)] = chosen
     return settings
 
 

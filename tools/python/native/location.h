@@ -45,7 +45,7 @@ class Location {
   std::shared_ptr<const cfile::HttpClient> client_;  // null: a path
 };
 
-// The limits of this package for tables that it opens or changes.
+// The limits with which this package opens files, and opens and changes tables.
 inline const cfile::ReaderOptions kLimits{.access = cfile::ReaderOptions::Access::kPread,
                                           .blocks_up_to_file_size = true,
                                           .max_metadata_size_bytes = size_t{256} << 20};

@@ -24,10 +24,15 @@ cfile::ColumnType TypeOf(const std::string& text) {
   return ValueOf(cfile::ColumnType::Parse(text));
 }
 
+// Sets the limit for metadata with which this package reads (kLimits).
+std::vector<cfile::WriterOptions> WithLimit(std::vector<cfile::WriterOptions> options) {
+  for (cfile::WriterOptions& each : options)
+    each.max_metadata_size_bytes = kLimits.max_metadata_size_bytes;
+  return options;
+}
+
 nb::dict Compact(const Location& path, const Names& parts, const nb::dict& settings, bool newest) {
-  std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
-  for (auto& of_column : options)
-    of_column.max_metadata_size_bytes = kLimits.max_metadata_size_bytes;
+  const std::vector<cfile::WriterOptions> options = WithLimit(OptionsOfTable(path, settings));
   const auto kept = newest ? cfile::KeptRows::kNewestOfKey : cfile::KeptRows::kAll;
   const cfile::CompactReport report =
       AtTable(path, [&](const auto& table) { return cfile::Compact(table, parts, options, kept); });
@@ -42,8 +47,7 @@ nb::dict Compact(const Location& path, const Names& parts, const nb::dict& setti
 void DropRowsBelow(const Location& path, const std::optional<std::string>& column,
                    const nb::object& key) {
   const cfile::Schema schema = SchemaOfTable(path);
-  const std::vector<cfile::WriterOptions> options{
-      {.max_metadata_size_bytes = kLimits.max_metadata_size_bytes}};
+  const std::vector<cfile::WriterOptions> options = WithLimit({{}});
   if (!column) {
     const std::string bytes = CompoundBytes(schema, key);
     AtTable(path, [&](const auto& table) {
@@ -102,9 +106,7 @@ void WriteColumns(const Location& path, const nb::object& data, const nb::dict& 
   } else {
     schema = ValueOf(cfile::ImportArrowSchema(type->value));
   }
-  std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
-  for (cfile::WriterOptions& each : options)
-    each.max_metadata_size_bytes = kLimits.max_metadata_size_bytes;
+  const std::vector<cfile::WriterOptions> options = WithLimit(OptionsOf(settings, schema));
   const auto stream = StreamOf(data, path.text());
   AtTable(path, [&](const auto& storage) -> absl::Status {
     Names names;
@@ -210,13 +212,13 @@ void AddMaintenance(nb::module_& module) {
   module.def("reorder_columns", [](const Location& path, const Names& names) {
     AtTable(path, [&](const auto& table) { return cfile::ReorderColumns(table, names, kLimits); });
   });
-  module.def("widen_column", [](const Location& path, const std::string& name,
-                                const std::string& type) {
-    const cfile::ColumnType wider = TypeOf(type);
-    const cfile::WriterOptions options{.max_metadata_size_bytes = kLimits.max_metadata_size_bytes};
-    AtTable(path,
-            [&](const auto& table) { return cfile::WidenColumn(table, name, wider, options); });
-  });
+  module.def(
+      "widen_column", [](const Location& path, const std::string& name, const std::string& type) {
+        const cfile::ColumnType wider = TypeOf(type);
+        const cfile::WriterOptions options = WithLimit({{}})[0];
+        AtTable(path,
+                [&](const auto& table) { return cfile::WidenColumn(table, name, wider, options); });
+      });
   module.def("repair", &Repair, arg("path"), arg("options"));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/strings/str_join.h"
 #include "cfile/status.h"
 #include "cfile/types.h"
 
@@ -36,10 +37,8 @@ void Given::Done() const {
   for (const auto [key, value] : given_) {
     const auto name = nb::cast<std::string>(nb::str(key));
     if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
-    std::string known;
-    for (const std::string& each : names_) known += (known.empty() ? "" : ", ") + each;
-    Raise(absl::InvalidArgumentError(
-        cfile::StrCat(what_, "there is no option ", name, "; there are ", known)));
+    Raise(absl::InvalidArgumentError(cfile::StrCat(what_, "there is no option ", name,
+                                                   "; there are ", absl::StrJoin(names_, ", "))));
   }
 }
 

@@ -45,7 +45,7 @@ class Given {
 
   const nb::dict& given_;
   const std::string_view what_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;  // of the options so far
 };
 
 // Returns the options of one file (WriterSettings).

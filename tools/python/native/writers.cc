@@ -83,21 +83,21 @@ class PythonWriter {
   void Write(const nb::object& data) {
     CheckOpen();
     const auto stream = StreamOf(data, name_);
-    WithoutLock([&] { return append_(&stream->value); });
+    WithoutLock([append = append_, &stream] { return append(&stream->value); });
   }
   void Merge(const Location& from) {
     CheckOpen();
     CheckTable();
-    AtTable(from, [&](const auto& storage) -> absl::Status {
-      const auto table = cfile::TableReader::Open(storage, kLimits);
-      if (!table.ok()) return table.status();
-      return cfile::AppendMerged(*table, *table_);
+    AtTable(from, [table = table_](const auto& storage) -> absl::Status {
+      const auto rows = cfile::TableReader::Open(storage, kLimits);
+      if (!rows.ok()) return rows.status();
+      return cfile::AppendMerged(*rows, *table);
     });
   }
   void Finish() {
     CheckOpen();
     const absl::Cleanup close = [this] { Close(); };
-    WithoutLock([finish = finish_] { return finish(); });  // Close may run in another thread
+    WithoutLock([finish = finish_] { return finish(); });
   }
   nb::bytes FinishPrepared() {
     CheckOpen();
@@ -122,9 +122,10 @@ class PythonWriter {
   }
 
   const std::string name_;
+  // Calls use copies of these, because Close may run in another thread during a call.
   std::function<absl::Status(ArrowArrayStream*)> append_;
   std::function<absl::Status()> finish_;
-  std::shared_ptr<cfile::TableWriter> table_;  // null: of a file
+  std::shared_ptr<cfile::TableWriter> table_;  // null if this writes a file
 };
 
 using NewWriter = std::unique_ptr<PythonWriter>;

@@ -41,11 +41,11 @@ constexpr size_t kCellBytes = 8;
 constexpr std::string_view kIntegers = "cCsSiIlL";  // of 8, 16, 32 and 64 bits
 constexpr std::string_view kUnits = "smun";         // the letters of the units of times
 
-// The numbers in Arrow's union of types of those whose tables have at most one field.
+// The types whose tables have at most one field, and their numbers in Arrow's union of types.
 struct PlainType {
   std::string_view format;
   uint8_t number;
-  Cell cell = std::nullopt;  // the unit, the precision of a floating point number
+  Cell cell = std::nullopt;  // its value: a unit, or the precision of a float
 };
 constexpr PlainType kPlainTypes[] = {
     {"n", 1},   {"e", 3, 0},   {"f", 3, 1},   {"g", 3, 2},    {"z", 4},       {"u", 5},
@@ -96,6 +96,7 @@ std::string FormatOf(uint8_t number, const FlatTable& type) {
     default:
       break;
   }
+  // A missing unit means milliseconds (1) for dates, and 0 for other types.
   constexpr uint8_t kDate = 8;
   for (const PlainType& plain : kPlainTypes) {
     if (plain.number != number) continue;
@@ -330,8 +331,9 @@ class SchemaWriter {
                           field.metadata.empty() ? Cell() : Cell(0)};
     const size_t first = out_.Table(cells, pointer);
     const auto cell = [&](size_t i) { return first + kCellBytes * i; };
-    out_.Text(field.name, cell(0));
-    const size_t first_of_type = out_.Table(type->cells, cell(3));
+    using F = FieldFields;
+    out_.Text(field.name, cell(F::kName));
+    const size_t first_of_type = out_.Table(type->cells, cell(F::kType));
     if (!type->text.empty())
       out_.Text(type->text, first_of_type + kCellBytes * (type->cells.size() - 1));
     if (is_dictionary) {
@@ -339,10 +341,11 @@ class SchemaWriter {
       // dictionary is ordered.
       const Cell dictionary[] = {num_dictionaries_++, 0,
                                  (field.flags & ARROW_FLAG_DICTIONARY_ORDERED) != 0};
-      out_.Table(index->cells, out_.Table(dictionary, cell(4)) + kCellBytes);
+      out_.Table(index->cells, out_.Table(dictionary, cell(F::kDictionary)) +
+                                   kCellBytes * DictionaryFields::kIndexType);
     }
-    if (!WriteFields(values.children, cell(5))) return false;
-    WriteMetadata(field, cell(6));
+    if (!WriteFields(values.children, cell(F::kChildren))) return false;
+    WriteMetadata(field, cell(F::kMetadata));
     return true;
   }
 
@@ -391,8 +394,9 @@ std::string WriteIpcSchemaMessage(const ArrowField& root) {
   // Little-endian, the fields, metadata
   const Cell schema[] = {0, 0, root.metadata.empty() ? Cell() : Cell(0)};
   const size_t first_of_schema = out.Table(schema, first + 2 * kCellBytes);
-  if (!writer.WriteFields(root.children, first_of_schema + kCellBytes)) return "";
-  writer.WriteMetadata(root, first_of_schema + 2 * kCellBytes);
+  if (!writer.WriteFields(root.children, first_of_schema + kCellBytes * SchemaFields::kFields))
+    return "";
+  writer.WriteMetadata(root, first_of_schema + kCellBytes * SchemaFields::kMetadata);
   out.Align(kCellBytes);
   std::string bytes = out.bytes();
   const auto size = static_cast<uint32_t>(bytes.size() - kPrefixBytes);
