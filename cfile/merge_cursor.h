@@ -146,17 +146,12 @@ class CFILE_EXPORT MergeCursor {
 
  private:
   friend class TableReader;
-  template <typename T>
-  friend class KeyCursor;
   class CFILE_HIDDEN Impl;
   explicit MergeCursor(std::unique_ptr<Impl> impl);
 
   absl::StatusOr<bool> SeekToKeyOf(const void* key, internal::HoldsFunction* holds);
   absl::Status SeekToRangeOf(const void* low, const void* high, internal::HoldsFunction* holds);
   absl::StatusOr<MergeBatch> Read(bool forward, size_t max_rows);
-  // For KeyCursor.
-  absl::StatusOr<KeyPosition> SeekToPosition(const void* key);
-  absl::StatusOr<internal::AnyBatch> NextRun(size_t max_rows);
 
   std::unique_ptr<Impl> impl_;
 };

@@ -194,8 +194,6 @@ template <typename T>
 class TableCursor;
 template <typename T>
 using TableLevelCursor = LevelCursor<T>;
-template <typename T>
-class KeyCursor;  // cfile/key_cursor.h
 
 // A part of a table. A plain value.
 struct PartInfo {
@@ -312,10 +310,6 @@ class CFILE_EXPORT TableReader {
   // with rows has no value index for the column of the keys; the error names the part. kDataLoss:
   // the bounds of a part in table.cft are not values of the column.
   absl::StatusOr<MergeCursor> NewMergeCursor(const MergeCursorOptions& options) const;
-  // A MergeCursor of only one column, whose values are its keys. To call it, include
-  // cfile/key_cursor.h. Errors as NewMergeCursor.
-  template <typename T>
-  absl::StatusOr<KeyCursor<T>> NewKeyCursor(size_t column) const;
 
   // Returns an object that finds the newest row of a key and reads `columns` of it. To call it,
   // include cfile/table_lookup.h. The keys are those of the key index; without key columns, those
@@ -363,7 +357,6 @@ class CFILE_EXPORT TableReader {
 
   absl::StatusOr<std::unique_ptr<internal::AnyCursor>> NewAnyCursor(
       size_t column, internal::HoldsFunction* holds) const;
-  absl::StatusOr<MergeCursor> NewMergeCursorOf(size_t column, internal::HoldsFunction* holds) const;
   absl::StatusOr<std::unique_ptr<internal::AnyLevelCursor>> NewAnyLevelCursor(
       size_t column, internal::HoldsFunction* holds) const;
 

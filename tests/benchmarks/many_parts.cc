@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/key_cursor.h"
+#include "cfile/merge_cursor.h"
 #include "cfile/status.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
@@ -201,9 +201,9 @@ void ManyParts(int64_t parts) {
     const double again = Milliseconds([&] { seek(cursor, rows / 3 + kRowsPerPart); });
     Print("later TableCursor::SeekToKey, the next part", again, storage->Take());
   }
-  Measure("NewKeyCursor and SeekToKey", storage, [&](const TableReader& table) {
-    auto cursor = OrDie(table.NewKeyCursor<int64_t>(0));
-    Check(OrDie(cursor.SeekToKey(rows / 2 + 3)).exact, "SeekToKey");
+  Measure("NewMergeCursor and SeekToKey", storage, [&](const TableReader& table) {
+    auto cursor = OrDie(table.NewMergeCursor({.key_column = 0}));
+    Check(OrDie(cursor.SeekToKey(rows / 2 + 3)), "SeekToKey");
   });
   Measure("Get", storage, [&](const TableReader& table) {
     auto cursor = OrDie(table.NewCursor<int64_t>(0));

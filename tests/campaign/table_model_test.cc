@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/key_cursor.h"
+#include "cfile/merge_cursor.h"
 #include "cfile/status.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
@@ -610,7 +610,8 @@ class TableModel {
     EXPECT_EQ(DifferenceOf(batch, state_, rows), "");
   }
 
-  // Compares a scan, a KeyCursor and Take with the model. The scan goes on after the storage fails.
+  // Compares a scan, a MergeCursor and Take with the model. The scan goes on after errors of the
+  // storage.
   void ExpectReads(const TableReader& table) {
     Part rows = state_.rows();
     const Condition condition = RandomCondition(3, state_, random_);
@@ -645,7 +646,7 @@ class TableModel {
     ExpectSeeks(table, rows);
 
     SortByKey(rows);
-    auto keys = table.NewKeyCursor<int64_t>(state_.key());
+    auto keys = table.NewMergeCursor({.key_column = state_.key()});
     ASSERT_TRUE(keys.ok()) << keys.status();
     auto cursor = table.NewCursor<uint64_t>(*state_.schema().Find("row"));
     ASSERT_TRUE(cursor.ok()) << cursor.status();
@@ -654,7 +655,7 @@ class TableModel {
       const auto batch = keys->Next(100);
       ASSERT_TRUE(batch.ok()) << batch.status();
       if (batch->empty()) break;
-      for (size_t i = 0; i < batch->size(); ++i) ordinals.push_back(batch->first_ordinal + i);
+      for (size_t i = 0; i < batch->num_rows(); ++i) ordinals.push_back(batch->ordinal(i));
     }
     OwnedBatch<uint64_t> taken;
     const absl::Status status = cursor->Take(ordinals, taken);

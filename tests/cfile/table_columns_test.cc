@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
 #include "cfile/inspect.h"
-#include "cfile/key_cursor.h"
+#include "cfile/merge_cursor.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
@@ -287,9 +287,10 @@ TEST_F(TableColumnsTest, DropRenameReorder) {
       EXPECT_EQ(ValuesOf(table, 0), ValuesOf(snapshot, 2));
       EXPECT_EQ(ValuesOf(table, 1), ValuesOf(snapshot, 0));
       EXPECT_EQ(ValuesOf(table, 2), ValuesOf(snapshot, 1));
-      auto cursor = table.NewKeyCursor<int32_t>(1);
+      auto cursor = table.NewMergeCursor({.columns = {1}, .key_column = 1});
       ASSERT_TRUE(cursor.ok()) << cursor.status();
-      EXPECT_TRUE(cursor->SeekToKey(-1)->exact);
+      EXPECT_TRUE(*cursor->SeekToKey<int32_t>(-1));
+      EXPECT_EQ(cursor->Next(1)->column<int32_t>(0).values[0], -1);
     }
     ASSERT_TRUE(DropColumns(storage_, Texts{"key", "words"}).ok());
     EXPECT_THAT(Contents(Open()), ElementsAre(Contents(snapshot)[2]));
@@ -439,9 +440,10 @@ TEST_F(TableColumnsTest, Widen) {
     for (size_t column = 0; column < 5; ++column) {
       EXPECT_EQ(ValuesOf(table, column), ValuesOf(snapshot, column));
     }
-    auto cursor = table.NewKeyCursor<int64_t>(0);
+    auto cursor = table.NewMergeCursor({.columns = {0}, .key_column = 0});
     ASSERT_TRUE(cursor.ok()) << cursor.status();
-    EXPECT_TRUE(cursor->SeekToKey(-2)->exact);
+    EXPECT_TRUE(*cursor->SeekToKey<int64_t>(-2));
+    EXPECT_EQ(cursor->Next(1)->column<int64_t>(0).values[0], -2);
     auto scan = table.NewScan({.where = And(Eq("d", -7), Eq("key", -2))});
     ASSERT_TRUE(scan.ok()) << scan.status();
     EXPECT_EQ(scan->Next()->num_rows(), 1u);

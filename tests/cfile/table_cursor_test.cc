@@ -1,4 +1,4 @@
-// Compares TableCursor and KeyCursor with a model that has the columns in memory.
+// Compares TableCursor and MergeCursor with a model that has the columns in memory.
 // Also tests what a table says about its parts.
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cfile/compound_key.h"
-#include "cfile/key_cursor.h"
+#include "cfile/merge_cursor.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
@@ -405,7 +405,7 @@ TEST_F(TableCursorTest, RandomSeeksByKey) {
               ++overlapping;
               ASSERT_EQ(found.status().code(), absl::StatusCode::kFailedPrecondition);
               ASSERT_THAT(found.status().message(),
-                          HasSubstr("parts overlap in key order: use a key cursor, or scan with a "
+                          HasSubstr("parts overlap in key order: use a MergeCursor, or scan with a "
                                     "filter"));
               break;
             }
@@ -431,7 +431,7 @@ TEST_F(TableCursorTest, RandomSeeksByKey) {
   EXPECT_GT(overlapping, 200);
 }
 
-TEST_F(TableCursorTest, KeyCursorMergesParts) {
+TEST_F(TableCursorTest, MergeCursorMergesParts) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -444,60 +444,60 @@ TEST_F(TableCursorTest, KeyCursorMergesParts) {
       std::iota(sorted.begin(), sorted.end(), size_t{0});
       std::stable_sort(sorted.begin(), sorted.end(),
                        [&](size_t a, size_t b) { return KeyLess<T>(*rows[a], *rows[b]); });
-      auto cursor = table.NewKeyCursor<T>(column);
+      auto cursor = table.NewMergeCursor({.columns = {column}, .key_column = column});
       ASSERT_TRUE(cursor.ok()) << cursor.status();
       size_t at = 0;  // in `sorted`
       for (int i = 0; i < 200; ++i) {
         // One step in ten begins with a seek.
         if (random() % 10 == 0) {
           const Owned<T> key = ValueAt<T>(static_cast<int>(random() % (kRanks + 2)) - 1);
-          const auto found = cursor->SeekToKey(key);
+          const auto found = cursor->SeekToKey<T>(key);
           ASSERT_TRUE(found.ok()) << found.status();
           const auto first = std::partition_point(sorted.begin(), sorted.end(),
                                                   [&](size_t row) { return *rows[row] < key; });
           at = static_cast<size_t>(first - sorted.begin());
-          ASSERT_EQ(found->ordinal, at == sorted.size() ? num_rows_ : sorted[at]);
-          ASSERT_EQ(found->exact, at < sorted.size() && *rows[sorted[at]] == key);
+          ASSERT_EQ(*found, at < sorted.size() && *rows[sorted[at]] == key);
         }
         const size_t most = random() % 2 == 0 ? 1 + random() % 5 : kMaxBatchRows;
         const auto batch = cursor->Next(most);
         ASSERT_TRUE(batch.ok()) << batch.status();
         ASSERT_EQ(batch->empty(), at == sorted.size());
-        ASSERT_LE(batch->size(), most);
-        if (batch->empty()) {
-          ASSERT_EQ(batch->first_ordinal, num_rows_);
+        ASSERT_LE(batch->num_rows(), most);
+        if (batch->empty()) continue;
+        const Batch<T> keys = batch->template column<T>(0);
+        ASSERT_EQ(keys.null_count, 0);
+        for (size_t k = 0; k < batch->num_rows(); ++k, ++at) {
+          ASSERT_LT(at, sorted.size());
+          ASSERT_EQ(batch->ordinal(k), sorted[at]);
+          ASSERT_TRUE(KeyEqual<T>(keys.values[k], *rows[sorted[at]])) << at;
         }
-        for (size_t k = 0; k < batch->size(); ++k) {
-          ASSERT_EQ(batch->first_ordinal + k, sorted[at + k]);
-        }
-        ExpectBatch<T>(*batch, rows, batch->first_ordinal);
-        at += batch->size();
-        if (HasFatalFailure()) return;
       }
     });
   }
 }
 
-// A batch ends only where the next key is in another part or in another block.
-TEST_F(TableCursorTest, KeyCursorReturnsLongRuns) {
+// A batch ends only where a part needs another block.
+TEST_F(TableCursorTest, MergeCursorReturnsLongBatches) {
   WriteKeys({{"a", "b", "c", "d", "d", "h"}, {"d", "e", "f", "g"}, {"i", "k"}});
-  auto cursor = OpenTable().NewKeyCursor<std::string_view>(0);
+  auto cursor = OpenTable().NewMergeCursor({});
   ASSERT_TRUE(cursor.ok()) << cursor.status();
-  std::vector<OrdinalRange> runs;
+  std::vector<std::vector<uint64_t>> batches;
   for (const auto& batch : cursor->Batches()) {
     ASSERT_TRUE(batch.ok()) << batch.status();
-    runs.push_back({batch->first_ordinal, batch->first_ordinal + batch->size()});
+    auto& ordinals = batches.emplace_back();
+    for (size_t i = 0; i < batch->num_rows(); ++i) ordinals.push_back(batch->ordinal(i));
   }
-  EXPECT_EQ(runs, (std::vector<OrdinalRange>{{0, 5}, {6, 10}, {5, 6}, {10, 12}}));
+  EXPECT_THAT(batches,
+              testing::ElementsAre(std::vector<uint64_t>{0, 1, 2, 3, 4, 6, 7, 8, 9, 5, 10, 11}));
 }
 
 // The cursor opens a part when the cursor reaches the least value of the part.
 // After an error, Next continues at the same row.
-TEST_F(TableCursorTest, KeyCursorOpensPartsWhenItReachesThem) {
+TEST_F(TableCursorTest, MergeCursorOpensPartsWhenItReachesThem) {
   WriteKeys({{"a", "c", "p"}, {"k", "m"}, {"b", "x"}, {"t"}});
   const std::string missing = path_ + "/" + *OpenTable().part_file(1, 0);
   fs::rename(missing, missing + ".away");
-  auto cursor = OpenTable().NewKeyCursor<std::string_view>(0);
+  auto cursor = OpenTable().NewMergeCursor({.columns = {0}});
   ASSERT_TRUE(cursor.ok()) << cursor.status();
   const auto read = [&](size_t rows) {
     std::vector<std::string> keys;
@@ -506,31 +506,34 @@ TEST_F(TableCursorTest, KeyCursorOpensPartsWhenItReachesThem) {
       if (!batch.ok()) {
         EXPECT_EQ(batch.status().code(), absl::StatusCode::kNotFound) << batch.status();
         keys.push_back("error");
-      } else {
-        keys.insert(keys.end(), batch->values.begin(), batch->values.end());
+      } else if (!batch->empty()) {
+        const auto values = batch->column<std::string_view>(0).values;
+        keys.insert(keys.end(), values.begin(), values.end());
       }
     }
     return keys;
   };
   using Keys = std::vector<std::string>;
   EXPECT_EQ(read(5), (Keys{"a", "b", "c", "error", "error"}));
-  EXPECT_FALSE(cursor->SeekToKey("l").ok());
+  EXPECT_FALSE(cursor->SeekToKey<std::string_view>("l").ok());
   fs::rename(missing + ".away", missing);
   EXPECT_EQ(read(2), (Keys{"k", "m"}));
 
-  // A seek opens no part that ends before the key, and no part that begins after the found row.
+  // A seek opens no part that ends before the key, and no part that begins after it.
   for (const size_t part : {0, 3}) {
     fs::remove(path_ + "/" + *OpenTable().part_file(part, 0));
   }
-  cursor = OpenTable().NewKeyCursor<std::string_view>(0);
+  cursor = OpenTable().NewMergeCursor({.columns = {0}});
   ASSERT_TRUE(cursor.ok()) << cursor.status();
-  const auto found = cursor->SeekToKey("pp");
-  EXPECT_EQ(found.status().code(), absl::StatusCode::kNotFound);  // "t" comes before "x"
-  EXPECT_EQ(cursor->SeekToKey("tt")->ordinal, 6);
+  EXPECT_FALSE(*cursor->SeekToKey<std::string_view>("pp"));
+  EXPECT_EQ(read(1), (Keys{"error"}));  // "t" comes before "x"
+  EXPECT_FALSE(*cursor->SeekToKey<std::string_view>("tt"));
+  EXPECT_EQ(cursor->Next(1)->ordinal(0), 6);
+  EXPECT_FALSE(*cursor->SeekToKey<std::string_view>("tt"));
   EXPECT_EQ(read(2), (Keys{"x"}));
 }
 
-TEST_F(TableCursorTest, KeyCursorNeedsAValueIndexInEachPart) {
+TEST_F(TableCursorTest, MergeCursorNeedsAValueIndexInEachPart) {
   WriteKeys({{"a", "c"}, {}});
   {
     auto writer = TableWriter::Open(path_);
@@ -539,10 +542,9 @@ TEST_F(TableCursorTest, KeyCursorNeedsAValueIndexInEachPart) {
     ASSERT_EQ(writer->Finish(), absl::OkStatus());
   }
   const TableReader table = OpenTable();
-  const absl::Status status = table.NewKeyCursor<std::string_view>(0).status();
+  const absl::Status status = table.NewMergeCursor({.key_column = 0}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(status.message(), HasSubstr(table.part(2)->name + " has no value index"));
-  EXPECT_EQ(table.NewKeyCursor<int64_t>(0).status().code(), absl::StatusCode::kInvalidArgument);
 
   // Seeks of key ranges need a value index in each part, too. Other seeks do not.
   auto cursor = *table.NewCursor<std::string_view>(0);
@@ -560,8 +562,8 @@ TEST_F(TableCursorTest, KeyCursorNeedsAValueIndexInEachPart) {
 TEST_F(TableCursorTest, EmptyTable) {
   WriteKeys({{}, {}});
   const TableReader table = OpenTable();
-  auto keys = *table.NewKeyCursor<std::string_view>(0);
-  EXPECT_EQ(keys.SeekToKey("a")->ordinal, 0);
+  auto keys = *table.NewMergeCursor({.key_column = 0});
+  EXPECT_FALSE(*keys.SeekToKey<std::string_view>("a"));
   EXPECT_TRUE(keys.Next(1)->empty());
   auto cursor = *table.NewCursor<std::string_view>(0);
   EXPECT_EQ(*cursor.SeekToKeyRange("a", "b"), OrdinalRange());
@@ -610,16 +612,16 @@ TEST_F(TableCursorTest, ErrorsNameOrdinalsAndRefuseNaN) {
     EXPECT_EQ(doubles.SeekToKeyRange(kNan, std::nullopt).status().code(), code);
     EXPECT_EQ(doubles.SeekToKeyRange(-100, kNan).status().code(), code);
     EXPECT_EQ(doubles.ordinal(), 4);
-    auto keys = *OpenTable().NewKeyCursor<double>(2);
+    auto keys = *OpenTable().NewMergeCursor({.key_column = 2});
     ASSERT_TRUE(keys.SeekToKey(*doubles_.keys[1]).ok());
     EXPECT_EQ(keys.SeekToKey(kNan).status().code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_EQ(keys.Next(1)->first_ordinal, 1);
+    EXPECT_EQ(keys.Next(1)->ordinal(0), 1);
   }
 }
 
 // table.cft has other bounds than the files.
 TEST_F(TableCursorTest, WrongBoundsAreDamage) {
-  WriteKeys({{"b", "d"}, {"f", "h"}});
+  WriteKeys({{"b", "c", "d"}, {"f", "h"}});
   const auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
   ASSERT_TRUE(contents.ok()) << contents.status();
   const auto expect_damage = [](const absl::Status& status, const char* what) {
@@ -634,18 +636,20 @@ TEST_F(TableCursorTest, WrongBoundsAreDamage) {
   std::vector<KeyPosition> positions(2);
   expect_damage(cursor.SeekMany(keys, positions), "greatest value is not below the searched key");
   expect_damage(cursor.SeekToKeyRange("dd", "g").status(), "greatest value is not below");
-  auto merged = *OpenTable().NewKeyCursor<std::string_view>(0);
-  ASSERT_TRUE(merged.SeekToKey("d").ok());
-  expect_damage(merged.SeekToKey("dd").status(), "the least and the greatest value are not those");
-  EXPECT_EQ(merged.Next(9)->first_ordinal, 1);  // the position is unchanged
+  auto merged = *OpenTable().NewMergeCursor({});
+  ASSERT_TRUE(merged.SeekToKey<std::string_view>("c").ok());
+  const char* const what = "the least and the greatest value are not those";
+  expect_damage(merged.SeekToKey<std::string_view>("dd").status(), what);
+  EXPECT_EQ(merged.Next(1)->ordinal(0), 1);  // the position is unchanged
+  for (int i = 0; i < 2; ++i) expect_damage(merged.Next(9).status(), what);
 
-  changed = *contents;
-  changed.parts[1].columns[0].min_key = "g";
-  WriteFile(table_file_, internal::SerializeTable(changed));
-  merged = *OpenTable().NewKeyCursor<std::string_view>(0);
-  EXPECT_EQ(merged.Next(9)->size(), 2);
-  for (int i = 0; i < 2; ++i) {
-    expect_damage(merged.Next(9).status(), "the least and the greatest value are not those");
+  for (const char* least : {"e", "g"}) {
+    changed = *contents;
+    changed.parts[1].columns[0].min_key = least;
+    WriteFile(table_file_, internal::SerializeTable(changed));
+    merged = *OpenTable().NewMergeCursor({});
+    EXPECT_EQ(merged.Next(9)->num_rows(), 3);
+    for (int i = 0; i < 2; ++i) expect_damage(merged.Next(9).status(), what);
   }
 
   // With the first bounds, the second part would come before the first one.
@@ -677,9 +681,9 @@ TEST_F(TableCursorTest, NullsAmongKeysAreDamage) {
   contents->parts[0].columns[0].min_key = std::string("\x80\0\0\0\0\0\0\1", 8);
   contents->parts[0].columns[0].max_key = std::string("\x80\0\0\0\0\0\0\3", 8);
   WriteFile(table_file_, internal::SerializeTable(*contents));
-  auto cursor = OpenTable().NewKeyCursor<int64_t>(0);
+  auto cursor = OpenTable().NewMergeCursor({.columns = {0}});
   ASSERT_TRUE(cursor.ok()) << cursor.status();
-  EXPECT_EQ(cursor->Next(1)->values[0], 1);
+  EXPECT_EQ(cursor->Next(1)->column<int64_t>(0).values[0], 1);
   for (int i = 0; i < 2; ++i) {
     const absl::Status status = cursor->Next(2).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
@@ -690,7 +694,7 @@ TEST_F(TableCursorTest, NullsAmongKeysAreDamage) {
   contents->parts[0].columns[0].min_key = "a";
   contents->parts[0].columns[0].max_key = "b";
   WriteFile(table_file_, internal::SerializeTable(*contents));
-  EXPECT_EQ(OpenTable().NewKeyCursor<int64_t>(0).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(OpenTable().NewMergeCursor({}).status().code(), absl::StatusCode::kDataLoss);
 }
 
 // A file of compound keys has no positional index.
@@ -732,11 +736,11 @@ TEST_F(TableCursorTest, KeyIndex) {
 
   write({2, 4, 9});
   std::vector<uint64_t> rows;
-  auto merged = *OpenTable().NewKeyCursor<std::string_view>(1);
-  ASSERT_TRUE(merged.SeekToKey(key_of(3)).ok());
+  auto merged = *OpenTable().NewMergeCursor({});
+  ASSERT_TRUE(merged.SeekToKey<std::string_view>(key_of(3)).ok());
   for (const auto& batch : merged.Batches()) {
     ASSERT_TRUE(batch.ok()) << batch.status();
-    for (size_t i = 0; i < batch->size(); ++i) rows.push_back(batch->first_ordinal + i);
+    for (size_t i = 0; i < batch->num_rows(); ++i) rows.push_back(batch->ordinal(i));
   }
   EXPECT_EQ(rows, (std::vector<uint64_t>{1, 6, 2, 3, 4, 7}));
   cursor = *OpenTable().NewCursor<std::string_view>(1);

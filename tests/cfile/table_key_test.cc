@@ -12,7 +12,7 @@
 
 #include "cfile/compound_key.h"
 #include "cfile/core/format/crc32c.h"
-#include "cfile/key_cursor.h"
+#include "cfile/merge_cursor.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_scan.h"
@@ -535,14 +535,14 @@ TEST_P(NullableKeyTest, SeeksAndReadsInKeyOrder) {
   std::vector<Row> sorted = rows;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [this](const Row& a, const Row& b) { return Less(a, b); });
-  auto in_order = table->NewKeyCursor<std::string_view>(2);
+  auto in_order = table->NewMergeCursor({.key_column = 2});
   ASSERT_TRUE(in_order.ok()) << in_order.status();
   size_t position = 0;
   for (auto batch = in_order->Next(100); batch.ok() && !batch->empty();
        batch = in_order->Next(100)) {
-    for (size_t i = 0; i < batch->size(); ++i, ++position) {
+    for (size_t i = 0; i < batch->num_rows(); ++i, ++position) {
       ASSERT_LT(position, sorted.size());
-      EXPECT_EQ(rows[batch->first_ordinal + i], sorted[position]);
+      EXPECT_EQ(rows[batch->ordinal(i)], sorted[position]);
     }
   }
   EXPECT_EQ(position, sorted.size());

@@ -15,7 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/block_cache.h"
-#include "cfile/key_cursor.h"
+#include "cfile/merge_cursor.h"
 #include "cfile/parts/table/open_files.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
@@ -90,7 +90,7 @@ class ManyPartsTest : public testing::Test {
     EXPECT_EQ(rows, kRows);
 
     auto cursor = table.NewCursor<int64_t>(0);
-    auto keys = table.NewKeyCursor<int64_t>(0);
+    auto keys = table.NewMergeCursor({.columns = {0}, .key_column = 0});
     ASSERT_TRUE(keys.ok()) << keys.status();
     std::vector<uint64_t> ordinals;
     for (uint64_t i = 0; i < 2 * kParts; ++i) {
@@ -99,7 +99,8 @@ class ManyPartsTest : public testing::Test {
       const auto found = cursor->SeekToKey(key);
       ASSERT_TRUE(found.ok()) << found.status();
       EXPECT_TRUE(found->ordinal == row && found->exact);
-      EXPECT_EQ(keys->SeekToKey(key)->ordinal, row);
+      EXPECT_TRUE(*keys->SeekToKey(key));
+      EXPECT_EQ(keys->Next(1)->ordinal(0), row);
       ordinals.push_back(row);
     }
     OwnedBatch<int64_t> taken;
@@ -176,8 +177,9 @@ TEST_F(ManyPartsTest, SeeksOpenOnlyThePartsOfTheKey) {
   EXPECT_EQ(table.counters().files_opened, 0u);
   EXPECT_EQ(cursor->SeekToKey(70 * kRowsPerPart)->ordinal, 70 * kRowsPerPart);
   EXPECT_EQ(table.counters().files_opened, 1u);
-  auto keys = table.NewKeyCursor<int64_t>(0);
-  EXPECT_EQ(keys->SeekToKey(71 * kRowsPerPart)->ordinal, 71 * kRowsPerPart);
+  auto keys = table.NewMergeCursor({.key_column = 0});
+  EXPECT_TRUE(*keys->SeekToKey<int64_t>(71 * kRowsPerPart));
+  EXPECT_EQ(keys->Next(1)->ordinal(0), 71 * kRowsPerPart);
   EXPECT_EQ(table.counters().files_opened, 2u);
 }
 

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/block_cache.h"
 #include "cfile/compound_key.h"
-#include "cfile/key_cursor.h"
 #include "cfile/table.h"
 #include "cfile/table_scan.h"
 #include "gtest/gtest.h"

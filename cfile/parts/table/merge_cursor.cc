@@ -66,12 +66,6 @@ class MergeCursor::Impl {
     return MergeBatch(ordinals_, values_.data(), schemas_);
   }
 
-  absl::StatusOr<AnyBatch> NextRun(size_t max_rows) {
-    CFILE_RETURN_IF_ERROR(merge_->NextRun(max_rows, rows_));
-    if (rows_.keys.empty()) rows_.keys.first_ordinal = table_.num_rows();
-    return rows_.keys;
-  }
-
   absl::StatusOr<std::unique_ptr<Impl>> Clone() const {
     CFILE_ASSIGN_OR_RETURN(auto merge, merge_->Clone());
     return std::make_unique<Impl>(table_, key_column_, columns_, std::move(merge));
@@ -168,13 +162,6 @@ absl::StatusOr<MergeCursor> MergeCursor::Clone() const {
   return MergeCursor(std::move(impl));
 }
 
-absl::StatusOr<KeyPosition> MergeCursor::SeekToPosition(const void* key) {
-  CFILE_RETURN_IF_ERROR(impl_->CheckKey(key, [](const ColumnType&) { return true; }));
-  return impl_->merge().SeekToPosition(key);
-}
-
-absl::StatusOr<AnyBatch> MergeCursor::NextRun(size_t max_rows) { return impl_->NextRun(max_rows); }
-
 absl::StatusOr<MergeCursor> TableReader::NewMergeCursor(const MergeCursorOptions& options) const {
   std::optional<size_t> key_column = options.key_column;
   if (!key_column) {
@@ -197,12 +184,6 @@ absl::StatusOr<MergeCursor> TableReader::NewMergeCursor(const MergeCursorOptions
   CFILE_ASSIGN_OR_RETURN(auto merge, KeyMerge::Create(*this, *key_column, chosen));
   return MergeCursor(
       std::make_unique<MergeCursor::Impl>(*this, *key_column, options.columns, std::move(merge)));
-}
-
-absl::StatusOr<MergeCursor> TableReader::NewMergeCursorOf(size_t column,
-                                                          internal::HoldsFunction* holds) const {
-  CFILE_RETURN_IF_ERROR(impl_->CheckHoldsType(column, holds));
-  return NewMergeCursor({.key_column = column});
 }
 
 }  // namespace cfile

@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "cfile/arrow_import.h"
 #include "cfile/compound_key.h"
-#include "cfile/key_cursor.h"
 #include "cfile/levels.h"
+#include "cfile/merge_cursor.h"
 #include "cfile/predicate.h"
 #include "cfile/reader.h"
 #include "cfile/scan.h"
@@ -28,9 +28,9 @@ namespace {
 
 using cfile::ColumnsWriter;
 using cfile::Cursor;
-using cfile::KeyCursor;
 using cfile::LevelCursor;
 using cfile::LevelWriter;
+using cfile::MergeCursor;
 using cfile::Reader;
 using cfile::Scan;
 using cfile::TableCursor;
@@ -63,7 +63,7 @@ template <typename T>
 void UseType() {
   using Values = std::span<const T>;
   ReferToMoves<Writer<T>, LevelWriter<T>, Cursor<T>, LevelCursor<T>, Scan<T>, TableCursor<T>,
-               TableLevelCursor<T>, KeyCursor<T>>();
+               TableLevelCursor<T>, MergeCursor>();
 
   Refer(static_cast<absl::StatusOr<Writer<T>> (*)(const std::string&, const cfile::ColumnType&,
                                                   const cfile::WriterOptions&)>(&Writer<T>::Create),
@@ -87,14 +87,14 @@ void UseType() {
   Refer(static_cast<absl::Status (TableWriter::*)(size_t, Values)>(&TableWriter::Append<T>),
         static_cast<absl::Status (TableWriter::*)(size_t, Values, Bits)>(&TableWriter::Append<T>),
         &TableWriter::AppendLevels<T>);
-  Refer(&TableReader::NewCursor<T>, &TableReader::NewKeyCursor<T>, &TableReader::NewLevelCursor<T>);
+  Refer(&TableReader::NewCursor<T>, &TableReader::NewLevelCursor<T>);
   Refer(&TableCursor<T>::SeekToOrdinal, &TableCursor<T>::SeekToRange, &TableCursor<T>::Next,
         &TableCursor<T>::Previous, &TableCursor<T>::Get, &TableCursor<T>::ordinal,
         &TableCursor<T>::Clone, &TableCursor<T>::Take, &TableCursor<T>::SeekToKey,
         &TableCursor<T>::SeekMany, &TableCursor<T>::SeekToKeyRange);
   Refer(&TableLevelCursor<T>::SeekToRecord, &TableLevelCursor<T>::Next,
         &TableLevelCursor<T>::record);
-  Refer(&KeyCursor<T>::SeekToKey, &KeyCursor<T>::Next);
+  Refer(&MergeCursor::SeekToKey<T>, &MergeCursor::SeekToKeyRange<T>, &cfile::MergeBatch::column<T>);
   Refer(&cfile::TableBatch::column<T>, &cfile::TableBatch::levels<T>);
   Refer(
       static_cast<absl::Status (ColumnsWriter::*)(size_t, Values)>(&ColumnsWriter::Append<T>),

@@ -58,7 +58,7 @@ absl::Status PartSearch::CheckRangesAreConsecutive() {
   }
   return absl::FailedPreconditionError(
       absl::StrCat(range,
-                   " are not consecutive, because parts overlap in key order: use a key cursor, "
+                   " are not consecutive, because parts overlap in key order: use a MergeCursor, "
                    "or scan with a filter"));
 }
 

@@ -94,39 +94,14 @@ absl::StatusOr<std::unique_ptr<KeyMerge>> KeyMerge::Clone() const {
   return clone;
 }
 
-template <typename Seek>
-auto KeyMerge::Seeking(const Seek& seek) {
-  rows_before_.clear();
-  for (const Part& part : parts_) rows_before_.push_back(part.row);
-  has_heads_ = false;
-  auto result = seek();
-  if (!result.ok()) {
-    for (size_t i = 0; i < parts_.size(); ++i) parts_[i].row = rows_before_[i];
-    has_heads_ = false;
-  }
-  return result;
-}
-
 absl::StatusOr<bool> KeyMerge::SeekToKey(const void* key) {
   // The bytes of `key` may be those of a row that was read before. The search may overwrite them.
   sought_.Set({FirstEqualKey({key, type_.physical()}), type_.physical()});
   const void* to = sought_.value();
   if (low_ && less_(to, low_->value())) to = low_->value();
   if (high_ && !less_(to, high_->value())) to = high_->value();
-  CFILE_ASSIGN_OR_RETURN(const bool exact, Seeking([&] { return GoTo(to); }));
+  CFILE_ASSIGN_OR_RETURN(const bool exact, GoTo(to));
   return exact && to == sought_.value();
-}
-
-absl::StatusOr<KeyPosition> KeyMerge::SeekToPosition(const void* key) {
-  sought_.Set({FirstEqualKey({key, type_.physical()}), type_.physical()});
-  return Seeking([&]() -> absl::StatusOr<KeyPosition> {
-    CFILE_ASSIGN_OR_RETURN(const bool exact, GoTo(sought_.value()));
-    Rows rows;  // few, because the caller may want only the first one
-    CFILE_RETURN_IF_ERROR(NextRun(1024, rows));
-    const KeyPosition found{rows.keys.empty() ? table_.num_rows() : rows.keys.first_ordinal, exact};
-    Keep(0, rows);
-    return found;
-  });
 }
 
 absl::Status KeyMerge::SeekToKeyRange(const void* low, const void* high) {
@@ -138,29 +113,35 @@ absl::Status KeyMerge::SeekToKeyRange(const void* low, const void* high) {
   };
   const std::shared_ptr<const OwnedKey> new_low = owned(low);
   const std::shared_ptr<const OwnedKey> new_high = owned(high);
-  CFILE_RETURN_IF_ERROR(
-      Seeking([&] { return GoTo(new_low ? new_low->value() : nullptr); }).status());
+  CFILE_RETURN_IF_ERROR(GoTo(new_low ? new_low->value() : nullptr).status());
   low_ = new_low;
   high_ = new_high;
   return absl::OkStatus();
 }
 
 absl::Status KeyMerge::SeekToEnd() {
-  if (high_) return Seeking([&] { return GoTo(high_->value()); }).status();
+  if (high_) return GoTo(high_->value()).status();
   has_heads_ = false;
   for (Part& part : parts_) part.row = part.num_rows;
   return absl::OkStatus();
 }
 
 absl::StatusOr<bool> KeyMerge::GoTo(const void* key) {
+  rows_before_.clear();
+  for (const Part& part : parts_) rows_before_.push_back(part.row);
+  has_heads_ = false;
   bool exact = false;
   for (Part& part : parts_) {
     if (key == nullptr) {
       part.row = 0;
       continue;
     }
-    CFILE_ASSIGN_OR_RETURN(const bool found, GoInPart(key, part));
-    exact = exact || found;
+    const absl::StatusOr<bool> found = GoInPart(key, part);
+    if (!found.ok()) {
+      for (size_t i = 0; i < parts_.size(); ++i) parts_[i].row = rows_before_[i];
+      return found;
+    }
+    exact = exact || *found;
   }
   CloseSome();
   return exact;
@@ -216,7 +197,7 @@ absl::Status KeyMerge::Begin(bool forward, size_t max_rows) {
   return absl::OkStatus();
 }
 
-absl::Status KeyMerge::Merge(bool forward, size_t max_rows, bool one_run, Rows& rows) {
+absl::Status KeyMerge::Merge(bool forward, size_t max_rows, Rows& rows) {
   CFILE_ASSERT(max_rows > 0);
   max_rows = std::min(max_rows, kMaxBatchRows);
   rows.runs.clear();
@@ -228,7 +209,7 @@ absl::Status KeyMerge::Merge(bool forward, size_t max_rows, bool one_run, Rows& 
     Insert(*std::exchange(unread_, nullptr));
   }
   const size_t width = encodings::WidthOf(lane_);
-  if (!one_run && keys_.size() < max_rows * width) keys_.resize(max_rows * width);
+  if (keys_.size() < max_rows * width) keys_.resize(max_rows * width);
   size_t done = 0;
   while (done < max_rows && !heads_.empty() && !IsBeyond(heads_.back().key)) {
     Part& part = *heads_.back().part;
@@ -253,15 +234,10 @@ absl::Status KeyMerge::Merge(bool forward, size_t max_rows, bool one_run, Rows& 
       count = RunLength(count, [&](size_t i) { return !IsBeyond(key_at(i)); });
     const Run run{part.number, forward ? row : row - count + 1, count};
     part.row = forward ? row + count : run.begin;
-    const void* const keys = KeyAt(part, run.begin);
     const size_t place = forward ? done : max_rows - done - count;
     rows.runs.push_back(run);
-    if (one_run) {
-      rows.keys = {.values = keys, .first_ordinal = part.first_ordinal + run.begin};
-    } else {
-      std::memcpy(keys_.data() + place * width, keys, count * width);
-      rows.keys.values = keys_.data() + (forward ? 0 : place * width);
-    }
+    std::memcpy(keys_.data() + place * width, KeyAt(part, run.begin), count * width);
+    rows.keys.values = keys_.data() + (forward ? 0 : place * width);
     done += count;
     rows.keys.count = done;
     if (HasRow(part)) {
@@ -272,7 +248,6 @@ absl::Status KeyMerge::Merge(bool forward, size_t max_rows, bool one_run, Rows& 
       }
       Insert(part);
     }
-    if (one_run) break;
   }
   if (!forward) std::reverse(rows.runs.begin(), rows.runs.end());
   return absl::OkStatus();
@@ -289,13 +264,9 @@ absl::StatusOr<bool> KeyMerge::RestOfParts(std::vector<Run>& runs) {
     CFILE_RETURN_IF_ERROR(Open(part));
     if (!part.keys->file().info().positional_index_root) return false;
     part.window = {};
-    for (const bool first : {true, false}) {
-      CFILE_ASSIGN_OR_RETURN(const AnyBatch row, part.keys->Get(first ? 0 : part.num_rows - 1));
-      // -0.0 and 0.0 are equal (part_bounds.h)
-      const KeyRef value{row.values, type_.physical()};
-      const void* const key = first ? FirstEqualKey(value) : LastEqualKey(value);
-      const void* const bound = (first ? part.least : part.greatest).value();
-      if (!row.IsValid(0) || less_(key, bound) || less_(bound, key)) return WrongBounds(part);
+    for (const uint64_t row : {uint64_t{0}, part.num_rows - 1}) {
+      CFILE_ASSIGN_OR_RETURN(const AnyBatch key, part.keys->Get(row));
+      if (!key.IsValid(0) || !HaveBounds(key, part)) return WrongBounds(part);
     }
     rest.push_back({part.number, part.row, part.num_rows - part.row});
     CloseSome();
@@ -377,11 +348,20 @@ absl::Status KeyMerge::Fill(size_t max_rows, Part& part) {
                                ": no nulls expected in a column with a value index, found ",
                                rows.null_count, " from row ", rows.first_ordinal, " on");
   }
-  if (rows.empty() || less_(rows.values, part.least.value()) ||
-      less_(part.greatest.value(), encodings::ValueAt(rows.values, lane_, rows.count - 1)))
-    return WrongBounds(part);
+  if (rows.empty() || !HaveBounds(rows, part)) return WrongBounds(part);
   part.window = rows;
   return absl::OkStatus();
+}
+
+bool KeyMerge::HaveBounds(const AnyBatch& rows, const Part& part) const {
+  // -0.0 and 0.0 are equal (part_bounds.h)
+  const void* const first = FirstEqualKey({rows.values, type_.physical()});
+  const void* const last =
+      LastEqualKey({encodings::ValueAt(rows.values, lane_, rows.count - 1), type_.physical()});
+  if (less_(first, part.least.value()) || less_(part.greatest.value(), last)) return false;
+  const uint64_t end = rows.first_ordinal + rows.count;
+  return (rows.first_ordinal > 0 || !less_(part.least.value(), first)) &&
+         (end < part.num_rows || !less_(last, part.greatest.value()));
 }
 
 absl::Status KeyMerge::WrongBounds(const Part& part) const {

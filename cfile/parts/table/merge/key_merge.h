@@ -51,8 +51,6 @@ class KeyMerge {
   // Goes to the first row of the range whose key is not less than `key`. Returns true if it equals
   // `key`. Only searches; reads no keys.
   absl::StatusOr<bool> SeekToKey(const void* key);
-  // The same without a range. Also reads the row's key, and returns its place in the table.
-  absl::StatusOr<KeyPosition> SeekToPosition(const void* key);
   // From now on, the rows are those whose key is at least *low and less than *high. A bound is null
   // if there is none. Goes to the first of these rows.
   absl::Status SeekToKeyRange(const void* low, const void* high);
@@ -65,11 +63,9 @@ class KeyMerge {
   };
   // Passes over the next rows, and sets `rows` to them: at least 1 unless the merge is at the end
   // of the range, at most `max_rows`. Precondition: max_rows > 0.
-  absl::Status Next(size_t max_rows, Rows& rows) { return Merge(true, max_rows, false, rows); }
+  absl::Status Next(size_t max_rows, Rows& rows) { return Merge(true, max_rows, rows); }
   // The same with the rows before the position. `rows` are in the order of their keys, too.
-  absl::Status Previous(size_t max_rows, Rows& rows) { return Merge(false, max_rows, false, rows); }
-  // As Next, but all rows are from one block.
-  absl::Status NextRun(size_t max_rows, Rows& rows) { return Merge(true, max_rows, true, rows); }
+  absl::Status Previous(size_t max_rows, Rows& rows) { return Merge(false, max_rows, rows); }
 
   // If no row of a part belongs between rows of another part, sets `runs` to the rows after the
   // position, part by part, and returns true. Reads the least and the greatest key of these parts.
@@ -129,14 +125,11 @@ class KeyMerge {
     return forward_ ? high_ && !less_(key, high_->value()) : low_ && less_(key, low_->value());
   }
 
-  // Calls `seek`. If it fails, restores the position.
-  template <typename Seek>
-  auto Seeking(const Seek& seek);
   // Goes to the first row that is not less than `key`. null: to the first row of the table.
   absl::StatusOr<bool> GoTo(const void* key);
   absl::StatusOr<bool> GoInPart(const void* key, Part& part);
 
-  absl::Status Merge(bool forward, size_t max_rows, bool one_run, Rows& rows);
+  absl::Status Merge(bool forward, size_t max_rows, Rows& rows);
   // Sets heads_ for a direction.
   absl::Status Begin(bool forward, size_t max_rows);
   // Adds the part to heads_. Precondition: HeadKey is not null.
@@ -148,6 +141,9 @@ class KeyMerge {
   absl::Status GoToRow(Part& part);
   // Reads the part's next keys, at most `max_rows`.
   absl::Status Fill(size_t max_rows, Part& part);
+  // True if the keys of `rows`, consecutive rows of the part and at least one, are between the
+  // bounds in table.cft, and those of the first and the last row of the part are the bounds.
+  bool HaveBounds(const AnyBatch& rows, const Part& part) const;
   absl::Status WrongBounds(const Part& part) const;
 
   const TableReader table_;
