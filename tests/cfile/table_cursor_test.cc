@@ -638,7 +638,7 @@ TEST_F(TableCursorTest, WrongBoundsAreDamage) {
   expect_damage(cursor.SeekToKeyRange("dd", "g").status(), "greatest value is not below");
   auto merged = *OpenTable().NewMergeCursor({});
   ASSERT_TRUE(merged.SeekToKey<std::string_view>("c").ok());
-  const char* const what = "the least and the greatest value are not those";
+  const char* const what = "the least and the greatest value are not those in table.cft";
   expect_damage(merged.SeekToKey<std::string_view>("dd").status(), what);
   EXPECT_EQ(merged.Next(1)->ordinal(0), 1);  // the position is unchanged
   for (int i = 0; i < 2; ++i) expect_damage(merged.Next(9).status(), what);
@@ -658,7 +658,6 @@ TEST_F(TableCursorTest, WrongBoundsAreDamage) {
     changed.parts[part].columns[0].min_key = least;
     changed.parts[part].columns[0].max_key = greatest;
     WriteFile(table_file_, internal::SerializeTable(changed));
-    const char* const what = "the least and the greatest value are not those in table.cft";
     expect_damage(Compact(path_).status(), what);
     expect_damage(DropRowsBelow<std::string_view>(path_, 0, greatest), what);
   };
