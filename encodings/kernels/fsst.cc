@@ -115,7 +115,8 @@ SymbolCompressor::SymbolCompressor(const SymbolTable& table)
   for (uint32_t code = 0; code < table.count; ++code) {
     if (table.sizes[code] == 1) ones[table.symbols[code]] = static_cast<uint16_t>(code | 1 << 8);
   }
-  for (size_t pair = 0; pair < size_t{1} << 16; ++pair) short_[pair] = ones[pair & 0xff];
+  for (size_t second = 0; second < 256; ++second)
+    std::copy(std::begin(ones), std::end(ones), &short_[second << 8]);
   for (uint32_t code = 0; code < table.count; ++code) {
     if (table.sizes[code] == 2) short_[table.symbols[code]] = static_cast<uint16_t>(code | 2 << 8);
   }

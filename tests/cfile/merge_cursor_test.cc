@@ -20,6 +20,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
+#include "tests/sanitizers.h"
 
 namespace cfile {
 namespace {
@@ -301,11 +302,14 @@ class MergeCursorTest : public TableTestBase {
   bool forward_ = true;
 };
 
+// The number of random tables. A library with sanitizers is ten times slower.
+uint64_t Seeds(uint64_t all) { return kSanitized ? all / 3 : all; }
+
 using KeyTypes = testing::Types<int64_t, double, std::string_view, Compound>;
 TYPED_TEST_SUITE(MergeCursorTest, KeyTypes);
 
 TYPED_TEST(MergeCursorTest, EqualsAModel) {
-  for (uint64_t seed = 0; seed < (this->kCompoundKeys ? 10 : 25); ++seed) {
+  for (uint64_t seed = 0; seed < Seeds(this->kCompoundKeys ? 10 : 25); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     ASSERT_NO_FATAL_FAILURE(this->WriteTable(random));
@@ -323,7 +327,7 @@ TYPED_TEST(MergeCursorTest, EqualsAModel) {
 // If a file cannot be opened, the position does not change, and the call can be repeated.
 TYPED_TEST(MergeCursorTest, KeepsItsPositionAfterErrors) {
   int errors = 0;
-  for (uint64_t seed = 0; seed < (this->kCompoundKeys ? 12 : 30); ++seed) {
+  for (uint64_t seed = 0; seed < Seeds(this->kCompoundKeys ? 12 : 30); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     ASSERT_NO_FATAL_FAILURE(this->WriteTable(random));
@@ -356,7 +360,7 @@ TYPED_TEST(MergeCursorTest, KeepsItsPositionAfterErrors) {
 
 // Compact keeps the order of the cursor.
 TYPED_TEST(MergeCursorTest, CompactMergesInTheSameOrder) {
-  for (uint64_t seed = 0; seed < 6; ++seed) {
+  for (uint64_t seed = 0; seed < Seeds(6); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     ASSERT_NO_FATAL_FAILURE(this->WriteTable(random));
