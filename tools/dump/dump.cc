@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/filter.h"
+#include "cfile/packed_file.h"
 #include "cfile/status.h"
 #include "tools/document.h"
 #include "tools/key_text.h"
