@@ -252,7 +252,7 @@ absl::Status ExplainDamage(const absl::Status& status, const Source& source) {
     CFILE_ASSIGN_OR_RETURN(const auto columns, ReadPackedDirectory(source));
     std::string names;
     for (const PackedColumn& column : columns)
-      absl::StrAppend(&names, "\n  ", path, "/", column.file_name);
+      absl::StrAppend(&names, names.empty() ? " " : ", ", path, "/", column.file_name);
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": the file is a packed part of a table; its columns are", names));
   }

@@ -316,13 +316,13 @@ class Json(DumpTest):
         packed, column = f"packed/{part.name}/columns.packed", f"packed/{part.name}/columns.packed/0001-name.cfile"
         rows = self.dump("rows", "packed")
         self.assertEqual(self.dump("rows", "packed", "--column", "name", "--row", 5), self.dump("rows", column, "--row", 5))
-        for command in (["summary"], ["blocks"], ["hexdump"], ["index"], ["verify"]):
-            self.assertIn("0001-name.cfile", self.dump(*command, column))
-        self.assertIn("0001-name.cfile", self.dump("hexdump", "packed", "--column", "name"))
+        for command in ("summary", "blocks", "hexdump", "index", "verify"):
+            self.assertNotEqual(self.dump(command, column), "")
+        self.assertEqual(self.dump("hexdump", "packed", "--column", "name"), self.dump("hexdump", column))
         self.dump("verify", "packed")
         code, _, error = self.run_dump("summary", packed)
         self.assertEqual(code, 1)
-        self.assertIn(f"the file is a packed part of a table; its columns are\n  {packed}/0000-id.cfile\n  {column}", error)
+        self.assertIn(f"the file is a packed part of a table; its columns are {packed}/0000-id.cfile, {column}", error)
         code, _, error = self.run_dump("rows", f"{packed}/0009-x.cfile")
         self.assertNotEqual(code, 0)
         self.assertIn("the packed file has no such column", error)
