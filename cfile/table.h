@@ -43,9 +43,10 @@ class TableValues;
 class TableWriterAccess;
 }  // namespace internal
 
-// Writes one new part: a set of rows in its own files, one file for each column. The rows become
-// visible, in all columns at once, when Finish succeeds. A writer that is destroyed earlier
-// removes the files of its part, whose name is unique, and no others.
+// Writes one new part: a set of rows in its own files, one file for each column, or one for all
+// columns (WriterOptions::max_packed_part_bytes). The rows become visible, in all columns at once,
+// when Finish succeeds. A writer that is destroyed earlier removes the files of its part, whose
+// name is unique, and no others.
 //
 // Thread-compatible; calls for different columns may also run at the same time, because columns
 // share only the schema. After an error each later call for the same column, and Finish, returns
@@ -275,10 +276,16 @@ class CFILE_EXPORT TableReader {
   absl::StatusOr<BlockStatistics> part_bounds(size_t part, size_t column) const;
 
   // part_file: returns the path of a column's file, relative to the table's directory; empty if
-  // the part has no file of the column, because the column is newer.
+  // the part has no file of the column, because the column is newer. If the column is in a packed
+  // file (WriterOptions::max_packed_part_bytes), the result is the path of the packed file, a
+  // slash, and the name of the column in it (cfile/packed_file.h).
   // OpenColumn: opens this file, and keeps the file open for later calls.
   absl::StatusOr<std::string> part_file(size_t part, size_t column) const;
+  // OpenBytes: opens the bytes of this file and checks none of them, so that a program can look
+  // into a damaged file. If a packed file is cut, the bytes may be fewer than the column had.
+  // Precondition: part_file is not empty. Errors: those of Storage::Open.
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
+  absl::StatusOr<std::shared_ptr<const Source>> OpenBytes(size_t part, size_t column) const;
 
   // True if the column can be searched by key: at least one part has a value index for it. Opens
   // only the files of parts without rows.

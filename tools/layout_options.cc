@@ -70,6 +70,7 @@ WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& c
           .compression = options.compression.Of(column),
           .block_size_bytes = options.block_size_bytes,
           .bloom_filter_bits_per_value = options.bloom.contains(column) ? kBloomBits : 0,
+          .max_packed_part_bytes = options.max_packed_part_bytes,
           .version = options.version,
           .oldest_reader = options.oldest_reader};
 }
@@ -87,6 +88,10 @@ void LayoutArguments::AddTo(Command& command) {
               "Encoded bytes in a block, e.g. 64KiB (default: 256KiB,\nat most half of "
               "--max-block-size)",
               BytesIn(1, kMaxBytes / 2));
+  command.Add("--pack-below BYTES", &max_packed_part_bytes_,
+              "Write a part of a table as one file if it has at most this many\nbytes, e.g. 8MiB "
+              "(default: a file for each column)",
+              BytesIn(0, kMaxBytes));
   command.Add("--bloom COLUMN", &bloom_,
               "Give this column a Bloom filter, which shows that a file\nhas none of the "
               "values that a scan looks for");
@@ -105,6 +110,7 @@ absl::Status LayoutArguments::Read(LayoutOptions& options) const {
   options.goal_given = !goal_.empty();
   options.goal = goal_ == "size" ? Goal::kSize : goal_ == "speed" ? Goal::kSpeed : Goal::kBalanced;
   options.block_size_bytes = block_size_bytes_;
+  options.max_packed_part_bytes = max_packed_part_bytes_;
   options.bloom.insert(bloom_.begin(), bloom_.end());
   if (format_version_ == "1") options.version = FormatVersion::kV1;
   if (!oldest_reader_.empty()) {

@@ -37,6 +37,7 @@ struct LayoutOptions {
   bool goal_given = false;  // true if the user has given --for
   size_t block_size_bytes = WriterOptions().block_size_bytes;
   std::set<std::string> bloom;  // columns that get a Bloom filter
+  size_t max_packed_part_bytes = WriterOptions().max_packed_part_bytes;
   FormatVersion version = FormatVersion::kV2;
   OldestReader oldest_reader = OldestReader::kDefault;
 
@@ -76,6 +77,7 @@ class LayoutArguments {
   std::vector<std::string> encodings_, compressions_, bloom_;
   std::string goal_, format_version_ = "2", oldest_reader_;
   size_t block_size_bytes_ = WriterOptions().block_size_bytes;
+  size_t max_packed_part_bytes_ = WriterOptions().max_packed_part_bytes;
 };
 
 // Splits COLUMN=VALUE at the last =, because the name of a column may contain =, but a value does

@@ -12,6 +12,7 @@
 #ifdef CFILE_WITH_HTTP
 #include "cfile/http.h"
 #endif
+#include "cfile/packed_file.h"
 #include "cfile/status.h"
 #include "tools/command_line.h"
 #include "tools/file_format.h"
@@ -198,6 +199,10 @@ bool IsUrl(const std::string& place) {
          place.starts_with("s3://");
 }
 
+bool IsPackedPath(const std::string& place) {
+  return place.ends_with(absl::StrCat("/", std::string(kPackedFileName)));
+}
+
 absl::StatusOr<TableLocation> TableAt(const std::string& place) {
   if (!IsUrl(place)) return TableLocation(place);
   CFILE_ASSIGN_OR_RETURN(auto storage, AtUrl<std::shared_ptr<Storage>>(place, [&](auto& client) {
@@ -207,6 +212,15 @@ absl::StatusOr<TableLocation> TableAt(const std::string& place) {
 }
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place) {
+  if (const size_t slash = place.rfind('/'); IsPackedPath(place.substr(0, slash))) {
+    CFILE_ASSIGN_OR_RETURN(auto packed, OpenSourceAt(place.substr(0, slash)));
+    CFILE_ASSIGN_OR_RETURN(const auto columns, ReadPackedDirectory(*packed));
+    for (const PackedColumn& column : columns) {
+      if (column.file_name == place.substr(slash + 1))
+        return NewSliceSource(std::move(packed), column.offset, column.size_bytes, place);
+    }
+    return absl::NotFoundError(absl::StrCat(place, ": the packed file has no such column"));
+  }
   if (!IsUrl(place)) return OpenPreadSource(place);
   return AtUrl<std::shared_ptr<const Source>>(place,
                                               [&](auto& client) { return client.OpenUrl(place); });
@@ -234,6 +248,14 @@ absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions&
 absl::Status ExplainDamage(const absl::Status& status, const Source& source) {
   if (!absl::IsDataLoss(status)) return status;
   const std::string& path = source.name();
+  if (IsPackedFile(source)) {
+    CFILE_ASSIGN_OR_RETURN(const auto columns, ReadPackedDirectory(source));
+    std::string names;
+    for (const PackedColumn& column : columns)
+      absl::StrAppend(&names, names.empty() ? " " : ", ", path, "/", column.file_name);
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": the file is a packed part of a table; its columns are", names));
+  }
   const bool temporary = IsTemporaryFileName(std::filesystem::path(path).filename().string());
   const std::string foreign = DescribeForeignFile(source);
   if (!foreign.empty() && source.size() == 0) {

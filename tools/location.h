@@ -41,10 +41,14 @@ std::shared_ptr<const Source> ObserveSource(std::shared_ptr<const Source> source
                                             ReadObserver observer);
 std::shared_ptr<Storage> ObserveStorage(std::shared_ptr<Storage> storage, ReadObserver observer);
 
-// Return what is at a path or URL. kUnimplemented: this build cannot read URLs. kNotFound from
-// OpenSourceAt and OpenFileAt: nothing is there. OpenFileAt passes errors of the reader through
-// ExplainDamage. `observer`, if not null, is called for the reads of a file, or of the columns of a
-// table.
+// True if `place` ends with the name of a packed file (cfile/packed_file.h). The path of a column
+// in such a file is this path, a slash, and the name of the column.
+bool IsPackedPath(const std::string& place);
+
+// Return what is at a path or URL, which may be the path of a column in a packed file.
+// kUnimplemented: this build cannot read URLs. kNotFound from OpenSourceAt and OpenFileAt: nothing
+// is there. OpenFileAt passes errors of the reader through ExplainDamage. `observer`, if not null,
+// is called for the reads of a file, or of the columns of a table.
 absl::StatusOr<TableLocation> TableAt(const std::string& place);
 absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place);
 absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options,

@@ -173,10 +173,13 @@ const Schema& TwoColumns() {
   return schema;
 }
 
-// Appends a part of ten rows. Creates the table if there is none.
+// Appends a part of ten rows. Creates the table if there is none. Packs each second part.
 absl::Status AppendPart(const std::string& path) {
-  auto writer = fs::exists(path + "/table.cft") ? TableWriter::Open(path)
-                                                : TableWriter::Create(path, TwoColumns());
+  const bool exists = fs::exists(path + "/table.cft");
+  const auto entries = exists ? std::distance(fs::directory_iterator(path), {}) : 0;
+  const WriterOptions options{.max_packed_part_bytes = entries % 2 == 0 ? SIZE_MAX : 0};
+  auto writer = exists ? TableWriter::Open(path, {&options, 1})
+                       : TableWriter::Create(path, TwoColumns(), {&options, 1});
   if (!writer.ok()) return writer.status();
   const absl::Status status = AppendRows(*writer, 0, 10);
   return status.ok() ? writer->Finish() : status;

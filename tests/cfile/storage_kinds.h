@@ -168,6 +168,15 @@ TEST_P(StorageTest, HoldsATable) {
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(table->directory(), storage_->name());
   ExpectTable(*table, 30);
+  // A packed part has one file, and the copy of its description.
+  const size_t files = List().size();
+  const WriterOptions packed{.max_packed_part_bytes = SIZE_MAX};
+  auto writer = TableWriter::Open(storage_, {&packed, 1});
+  ASSERT_TRUE(writer.ok() && AppendRows(*writer, 30, 5000).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(List().size(), files + 2);
+  ExpectTable(*TableReader::Open(storage_), 5030);
+  ASSERT_TRUE(DropParts(storage_, std::vector{TableReader::Open(storage_)->part(3)->name}).ok());
   ASSERT_TRUE(Compact(storage_).ok());
   const auto compacted = TableReader::Open(storage_);
   ASSERT_TRUE(compacted.ok());
@@ -175,7 +184,7 @@ TEST_P(StorageTest, HoldsATable) {
   ExpectTable(*compacted, 30);
   const auto removed = CollectGarbage(storage_, std::chrono::seconds(0));
   ASSERT_TRUE(removed.ok()) << removed.status();
-  EXPECT_EQ(removed->size(), 3);
+  EXPECT_EQ(removed->size(), 4);
   // The storage has table.cft, the files of one part's columns, and the copy of its description.
   EXPECT_EQ(List().size(), 2 + ManyTypes().columns.size());
   ASSERT_TRUE(DropParts(storage_, std::vector{compacted->part(0)->name}).ok());

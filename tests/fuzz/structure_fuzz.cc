@@ -7,9 +7,11 @@
 #include "cfile/core/format/level_block.h"
 #include "cfile/core/format/statistics_block.h"
 #include "cfile/inspect.h"
+#include "cfile/packed_file.h"
 #include "cfile/parts/table/manifest/chunk_file.h"
 #include "cfile/parts/table/manifest/sealed_message.h"
 #include "cfile/parts/table/manifest/table_file.h"
+#include "cfile/parts/table/packed/packed_part.h"
 #include "cfile/reader.h"
 #include "encodings/hybrid/levels.h"
 #include "tests/cfile/column_testing.h"
@@ -364,7 +366,14 @@ std::vector<Bytes> TableFileSeeds() {
   for (const Schema& schema : TableSchemas()) {
     for (const bool changed : {false, true}) {
       internal::TableContents table = TableOf(schema, changed);
-      if (changed) table.metadata = {{"pandas", "{}"}, {"", ""}};
+      if (changed) {
+        table.metadata = {{"pandas", "{}"}, {"", ""}};
+        internal::TablePart& packed = table.parts.back();
+        for (internal::TablePartColumn& column : packed.columns) {
+          if (column.missing || column.size_bytes == 0) continue;
+          column.packed_end = packed.packed_size_bytes += column.size_bytes;
+        }
+      }
       for (const bool chunks : {false, true}) {
         if (chunks) {
           const internal::PartLayout layout(table);
@@ -430,6 +439,47 @@ std::vector<Bytes> TableChunkSeeds() {
                                   static_cast<uint32_t>(chunk->info.num_rows)));
       chunks.push_back(std::move(chunk->info));
     }
+  }
+  return seeds;
+}
+
+// Input: the size of the columns of a packed file. Then comes the message of the directory, or, if
+// the size is odd, the whole end of the file.
+void PackedDirectory(std::span<const uint8_t> end) {
+  uint16_t size;
+  if (!TakeNumbers(end, size)) return;
+  std::string file(size, '\0');
+  if (size % 2 != 0) {
+    file += encodings::AsString(end);
+  } else {
+    const std::string sealed = internal::SealMessage("cfilepk1", encodings::AsString(end));
+    encodings::ByteWriter trailer;
+    trailer.PutFixed(static_cast<uint32_t>(sealed.size()));
+    file += sealed + std::string(trailer.view()) + "cfilepk1";
+  }
+  const auto source = NewMemoryViewSource(encodings::AsBytes(file));
+  const auto columns = ReadPackedDirectory(*source);
+  if (!columns.ok()) return ExpectBadData(columns.status());
+  Expect(IsPackedFile(*source));
+  uint64_t offset = 0;
+  for (const PackedColumn& column : *columns) {
+    Expect(column.offset == offset && column.size_bytes > 0);
+    offset += column.size_bytes;
+  }
+  Expect(offset < file.size());
+}
+
+std::vector<Bytes> PackedDirectorySeeds() {
+  std::vector<Bytes> seeds;
+  for (const uint16_t size : {uint16_t{20}, uint16_t{21}}) {
+    const std::vector<PackedColumn> columns = {{"0000-a.cfile", 0, 5},
+                                               {"0001-b.cfile", 5, size - uint64_t{5}}};
+    const std::string end = internal::SerializePackedDirectory(columns);
+    constexpr size_t kTrailerBytes = 12;
+    const std::string directory = end.substr(0, end.size() - kTrailerBytes);
+    seeds.push_back(WithNumbers(
+        encodings::AsBytes(size % 2 != 0 ? std::string_view(end) : internal::MessageIn(directory)),
+        size));
   }
   return seeds;
 }
@@ -602,7 +652,8 @@ std::vector<Target> Targets() {
           {"stored-block", StoredBlock, StoredBlockSeeds},
           {"compound-key", CompoundKeys, CompoundKeySeeds},
           {"table-file", TableFile, TableFileSeeds},
-          {"table-chunk", TableChunk, TableChunkSeeds}};
+          {"table-chunk", TableChunk, TableChunkSeeds},
+          {"packed-directory", PackedDirectory, PackedDirectorySeeds}};
 }
 
 }  // namespace cfile::fuzz

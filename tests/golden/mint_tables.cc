@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -73,8 +74,12 @@ const WriterOptions kKeyOptions[] = {{.compression = Compression::kNone, .value_
                                      {.compression = Compression::kNone}};
 
 // Appends a part with the keys `first`, `first` + `step`, and so on.
-absl::Status AppendWords(const TablePointer& table, int32_t first, int32_t step, int32_t count) {
-  CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewPart(table, kKeysAndWords, kKeyOptions));
+// Packs it if `packed` is true.
+absl::Status AppendWords(const TablePointer& table, int32_t first, int32_t step, int32_t count,
+                         bool packed = false) {
+  std::vector<WriterOptions> options(std::begin(kKeyOptions), std::end(kKeyOptions));
+  options[0].max_packed_part_bytes = packed ? SIZE_MAX : 0;
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewPart(table, kKeysAndWords, options));
   Column<int32_t> keys;
   Column<std::string_view> words;
   for (int32_t i = 0; i < count; ++i) {
@@ -205,6 +210,15 @@ absl::Status FillColumns(absl::StatusOr<ColumnsWriter> writer, int32_t first) {
   return writer->Finish();
 }
 
+// The first and the last part are packed. Another file has newer values of one of their columns.
+absl::Status Packed(const TablePointer& table) {
+  for (int32_t part = 0; part < 3; ++part) {
+    CFILE_RETURN_IF_ERROR(AppendWords(table, 10 * part, 1, 10, /*packed=*/part != 1));
+  }
+  CFILE_RETURN_IF_ERROR(FillColumns(ColumnsWriter::Replace(table, {"key"}), 30));
+  return AppendWords(table, 40, 1, 5, /*packed=*/true);
+}
+
 // This table had every kind of change of columns. Each part is older than some of the changes.
 absl::Status Columns(const TablePointer& table) {
   const Schema schema = {
@@ -319,6 +333,7 @@ struct MintedTable {
 };
 constexpr MintedTable kTables[] = {
     {"chunks", Chunks},
+    {"packed", Packed},
     {"compacted", Compacted},
     {"dropped", Dropped},
     {"nulls-first", [](const TablePointer& table) { return NullableKeys(table, {}); }},

@@ -150,7 +150,9 @@ SchemaNode: name=1:bytes repetition=2:enum3 children=3:SchemaNode* column=4:Colu
     default_value=7:bytes
 PartColumn: file_name=1:bytes size_bytes=2:uint num_values=3:uint null_count=4:uint min_key=5:bytes max_key=6:bytes \
     column_id=7:uint lower_bound=8:bytes upper_bound=9:bytes nan_count=10:uint
-Part: directory=1:bytes num_rows=2:uint columns=3:PartColumn* order=5:uint*
+Part: directory=1:bytes num_rows=2:uint columns=3:PartColumn* order=5:uint* packed_size_bytes=7:uint packed_ends=8:uint*
+PackedColumn: file_name=1:bytes size_bytes=2:uint
+PackedFile: columns=1:PackedColumn*
 ChunkColumn: column_id=1:uint statistics=2:BlockStatistics
 Chunk: file_name=1:bytes size_bytes=2:uint crc32c=3:fixed32 height=4:uint num_parts=5:uint num_rows=6:uint data_bytes=7:uint \
     columns=8:ChunkColumn*
@@ -1305,8 +1307,9 @@ class SplitBlockBloom:
 
 REQUIRED, OPTIONAL, REPEATED = 0, 1, 2
 PLAIN_GROUP, LIST, MAP = 0, 1, 2
-NULLABLE_KEYS, CHUNKS, COLUMN_IDS, METADATA = 2, 4, 8, 32  # bits of a table's incompatible_features
-TABLE_BITS = NULLABLE_KEYS | CHUNKS | COLUMN_IDS | METADATA
+NULLABLE_KEYS, CHUNKS, COLUMN_IDS, METADATA, PACKED = 2, 4, 8, 32, 512  # bits of a table's incompatible_features
+TABLE_BITS = NULLABLE_KEYS | CHUNKS | COLUMN_IDS | METADATA | PACKED
+PACKED_FILE = b"columns.packed"
 MAX_HEIGHT = 8  # of a chunk
 
 class Node:
@@ -1402,6 +1405,27 @@ def plain_path(folder, *names):
     refuse(not plain, folder, f"{names} are no plain names")
     return os.path.join(folder, *names)
 
+def path_of(folder, part, entry):
+    """The path of the file that has the column."""
+    return plain_path(folder, part.directory, PACKED_FILE if entry.packed_end else entry.file_name)
+
+def packed_columns(data, path):
+    """The columns of a packed file by name: where their bytes begin and end."""
+    refuse(data[-8:] != b"cfilepk1", path, "this is no packed file")
+    cursor = Cursor(data, path, max(len(data) - 12, 0))
+    start = len(data) - 12 - cursor.fixed32()
+    refuse(start < 0, path, f"the directory begins {-start} bytes before the file")
+    message = parse("PackedFile", unseal(data[start:-12], (b"cfilepk1",), path)[1], path)
+    columns, end = {}, 0
+    for column in message.columns:
+        name, begin, end = column.file_name or b"", end, end + (column.size_bytes or 0)
+        plain_path(path, name)
+        legal = name not in columns and begin < end
+        refuse(not legal, path, f"the column {name} is empty or stands twice")
+        columns[name] = begin, end
+    refuse(end != start, path, f"the columns end at {end}, the directory begins at {start}")
+    return columns
+
 def read_file(path):
     try:
         with open(path, "rb") as stream:
@@ -1473,6 +1497,13 @@ class Table:
     def _part(self, part, where):
         """Checks a part. Puts its columns into the order of the schema."""
         where = f"{where}, part {part.directory}"
+        ends = part.packed_ends
+        refuse(ends and len(ends) != len(part.columns), where, f"{len(ends)} ends in the packed file do not fit {len(part.columns)} columns")
+        refuse(any(ends) and not (self.message.incompatible_features or 0) & PACKED, where, "the part is packed, but the feature bit is not set")
+        for column, end in zip(part.columns, ends):
+            fits = not end or (column.size_bytes or 0) <= end <= (part.packed_size_bytes or 0)
+            refuse(not fits, where, f"{column.file_name} cannot end at {end} of {part.packed_size_bytes} bytes")
+            column["packed_end"] = end
         ids = [i if column.column_id is None else column.column_id for i, column in enumerate(part.columns)]
         refuse(not self.by_id and (ids != self.ids or any(column.column_id is not None for column in part.columns)), where,
                f"{len(ids)} columns or their ids are not those of the schema")
@@ -1565,14 +1596,26 @@ class Table:
             if entry is None:
                 out.append(None)
                 continue
-            path = plain_path(self.path, part.directory, entry.file_name)
-            file = CFile(read_file(path), path)
+            data, path = self._bytes(part, entry)
+            file = CFile(data, path)
             fits = file.num_values == (part.num_rows or 0) and (entry.size_bytes or 0) == len(file.data)
             refuse(not fits, path, "the file has another size or number of rows than table.cft says")
             if leaf:
                 self._check_column(leaf, file)
             out.append(file)
         return out
+
+    def _bytes(self, part, entry):
+        """The bytes of a column's CFile, and a name for them."""
+        path = path_of(self.path, part, entry)
+        data = read_file(path)
+        if not entry.packed_end:
+            return data, path
+        refuse(len(data) != part.packed_size_bytes, path, f"{len(data)} bytes are not the {part.packed_size_bytes} of table.cft")
+        begin, end = packed_columns(data, path).get(entry.file_name, (0, 0))
+        where = os.path.join(path, os.fsdecode(entry.file_name))
+        refuse((end, end - begin) != (entry.packed_end, entry.size_bytes or 0), where, f"its bytes {begin} to {end} are not those of table.cft")
+        return data[begin:end], where
 
     def _check_column(self, leaf, file):
         same = (leaf.shape.name, leaf.shape.size) == (file.column.shape.name, file.column.shape.size)
@@ -1640,7 +1683,7 @@ def rebuild(path):
     for folder, found in copies.items():
         described = max(tag[0] for tag, _ in found)
         gone = [tag for tag in marks.get(folder, []) + replaced.get(folder, []) if tag is None or tag[0] >= described and counts(tag)]
-        whole = lambda part: all(os.path.exists(plain_path(path, part.directory, entry.file_name)) for entry in part.columns if entry)
+        whole = lambda part: all(os.path.exists(path_of(path, part, entry)) for entry in part.columns if entry)
         mine = [(whole(copy.parts[0]), tag[0], copy) for tag, copy in found if counts(tag)]
         if mine and not gone:
             parts.append(max(mine, key=lambda copy: copy[:2])[2].parts[0])

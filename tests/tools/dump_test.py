@@ -308,6 +308,39 @@ class Json(DumpTest):
             self.assertEqual(code, 1)
             self.assertIn(message, error)
 
+    def test_packed_parts(self):
+        (self.folder / "pack.csv").write_text("id,name\n" + "".join(f"{i},name {i % 9}\n" for i in range(3000)))
+        self.make("pack.csv", "packed", "--sorted-by", "id", "--pack-below", "8MiB")
+        [part] = self.folder.glob("packed/part-*")
+        self.assertEqual([path.name for path in part.iterdir() if path.suffix != ".cft"], ["columns.packed"])
+        packed, column = f"packed/{part.name}/columns.packed", f"packed/{part.name}/columns.packed/0001-name.cfile"
+        rows = self.dump("rows", "packed")
+        self.assertEqual(self.dump("rows", "packed", "--column", "name", "--row", 5), self.dump("rows", column, "--row", 5))
+        for command in ("summary", "blocks", "hexdump", "index", "verify"):
+            self.assertNotEqual(self.dump(command, column), "")
+        self.assertEqual(self.dump("hexdump", "packed", "--column", "name"), self.dump("hexdump", column))
+        self.dump("verify", "packed")
+        code, _, error = self.run_dump("summary", packed)
+        self.assertEqual(code, 1)
+        self.assertIn(f"the file is a packed part of a table; its columns are {packed}/0000-id.cfile, {column}", error)
+        code, _, error = self.run_dump("rows", f"{packed}/0009-x.cfile")
+        self.assertNotEqual(code, 0)
+        self.assertIn("the packed file has no such column", error)
+        self.assertIn("0000-id.cfile", self.dump("find", "packed", "7", "--explain"))
+        # Both ways back.
+        self.dump("rewrite", "packed", "loose")
+        self.assertEqual(self.dump("rows", "loose"), rows)
+        self.assertFalse(list(self.folder.glob("loose/part-*/*.packed")))
+        self.dump("rewrite", "loose", "again", "--pack-below", "1MiB")
+        self.assertEqual(self.dump("rows", "again"), rows)
+        self.assertTrue(list(self.folder.glob("again/part-*/*.packed")))
+        self.dump("salvage", column, "salvaged.cfile")
+        self.assertEqual(self.dump("rows", "salvaged.cfile"), self.dump("rows", column))
+        flip(part / "columns.packed", (part / "columns.packed").stat().st_size - 30)
+        code, out, _ = self.run_dump("verify", "packed")
+        self.assertEqual(code, 2)
+        self.assertIn("directory at offset", out)
+
     def test_damaged_nested_files(self):
         records = [{"list": list(range(i % 7)) or None, "long": "x" * 50} for i in range(3000)]
         (self.folder / "n.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/filter.h"
+#include "cfile/packed_file.h"
 #include "cfile/status.h"
 #include "tools/document.h"
 #include "tools/key_text.h"
@@ -41,7 +42,13 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
                          OpenTableAt(common.path, OptionsOf(common)));
   if (!table) {
     CFILE_RETURN_IF_ERROR(CheckNoColumn(common));
-    return std::vector{common};
+    std::vector files{common};
+    if (!all_parts || !IsPackedPath(common.path)) return files;
+    CFILE_ASSIGN_OR_RETURN(const auto packed, OpenSourceAt(common.path));
+    CFILE_ASSIGN_OR_RETURN(const std::vector<PackedColumn> columns, ReadPackedDirectory(*packed));
+    files.assign(columns.size(), common);
+    for (size_t i = 0; i < columns.size(); ++i) files[i].path += "/" + columns[i].file_name;
+    return files;
   }
   const bool has_part = !common.part.empty();
   std::vector<size_t> columns;

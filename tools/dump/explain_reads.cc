@@ -6,8 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cfile/inspect.h"
+#include "cfile/packed_file.h"
 #include "cfile/status.h"
 #include "tools/document.h"
+#include "tools/location.h"
 
 namespace cfile::tools {
 namespace {
@@ -127,6 +129,31 @@ absl::StatusOr<Place> PlaceOf(const TableReader& table, const std::string& path)
     }
   }
   return absl::NotFoundError(absl::StrCat(path, ": no column of the table has this file"));
+}
+
+// Adds `file` to `files`, or, if it is a packed file, each column of which something was read.
+absl::Status AddColumns(const ReadLog::File& file, const std::string& table,
+                        std::vector<ReadLog::File>& files) {
+  if (!IsPackedPath(file.path)) {
+    files.push_back(file);
+    return absl::OkStatus();
+  }
+  CFILE_ASSIGN_OR_RETURN(const auto source, OpenSourceAt(absl::StrCat(table, "/", file.path)));
+  CFILE_ASSIGN_OR_RETURN(const std::vector<PackedColumn> columns, ReadPackedDirectory(*source));
+  for (const PackedColumn& column : columns) {
+    ReadLog::File in_column{absl::StrCat(file.path, "/", column.file_name), {}};
+    for (ObservedRead read : file.reads) {
+      const uint64_t begin = std::max<uint64_t>(read.offset, column.offset);
+      const uint64_t end =
+          std::min<uint64_t>(read.offset + read.size_bytes, column.offset + column.size_bytes);
+      if (begin >= end) continue;
+      read.offset = begin - column.offset;
+      read.size_bytes = end - begin;
+      in_column.reads.push_back(read);
+    }
+    if (!in_column.reads.empty()) files.push_back(std::move(in_column));
+  }
+  return absl::OkStatus();
 }
 
 // What the search used of `file`, whose index is read again.
@@ -289,7 +316,10 @@ absl::Status AppendExplanation(const Input& input, const CommonOptions& common, 
   // The counters must be read before the loop, because ReadsOf reads the indexes again.
   const ReaderCounters total = input.counters();
   Json files = Json::array();
-  for (const ReadLog::File& file : log.files()) {
+  std::vector<ReadLog::File> logged;
+  for (const ReadLog::File& file : log.files())
+    CFILE_RETURN_IF_ERROR(AddColumns(file, common.path, logged));
+  for (const ReadLog::File& file : logged) {
     CFILE_ASSIGN_OR_RETURN(const FileReads reads, ReadsOf(input, common, file, searched));
     const Document document = DocumentOf(reads, common);
     files.push_back(document.json());

@@ -17,7 +17,8 @@ constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureArrayBlocks 
                                         kFeatureOwnEncodings | kFeatureMovableBlocks |
                                         kFeatureNestedBlocks | kFeatureExtendedBlocks;
 constexpr uint32_t kSupportedTableFeatures = kTableFeatureNullableKeys | kTableFeatureChunks |
-                                             kTableFeatureColumnIds | kTableFeatureMetadata;
+                                             kTableFeatureColumnIds | kTableFeatureMetadata |
+                                             kTableFeaturePacked;
 
 // A bit that has a purpose but no meaning yet.
 struct ReservedBit {

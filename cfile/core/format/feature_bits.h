@@ -13,6 +13,7 @@ namespace cfile::internal {
 inline constexpr uint32_t kTableFeatureChunks = 1u << 2;     // table.cft names chunks
 inline constexpr uint32_t kTableFeatureColumnIds = 1u << 3;  // the columns have ids
 inline constexpr uint32_t kTableFeatureMetadata = 1u << 5;   // table.cft has the table's metadata
+inline constexpr uint32_t kTableFeaturePacked = 1u << 9;     // parts are packed into one file
 
 // kUnimplemented if the `incompatible_features` of a file, or of a table, have bits that this
 // library does not know. The message begins with "the file needs" or "the table needs" and names

@@ -66,15 +66,20 @@ void BufferedEnds::ReadMany(std::span<ReadRequest> requests) const {
   for (size_t i = 0; i < left.size(); ++i) asked[i]->status = Named(left[i].status, name());
 }
 
+UnreadEnds::UnreadEnds(uint64_t size_bytes, bool whole) {
+  const bool small = whole || size_bytes <= kBufferedHeadBytes + kBufferedTailBytes;
+  tail.bytes.resize(small ? size_bytes : kBufferedTailBytes);
+  tail.offset = size_bytes - tail.bytes.size();
+  if (!small) head.bytes.resize(kBufferedHeadBytes);
+}
+
 absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(std::shared_ptr<const Source> source,
                                                                size_t max_requests, bool whole) {
-  const uint64_t size = source->size();
-  const bool small = whole || size <= kBufferedHeadBytes + kBufferedTailBytes;
-  const uint64_t tail_size = small ? size : kBufferedTailBytes;
-  BufferedEnds::Piece tail{.offset = size - tail_size, .bytes = std::vector<uint8_t>(tail_size)};
-  BufferedEnds::Piece head{.bytes = std::vector<uint8_t>(small ? 0 : kBufferedHeadBytes)};
+  UnreadEnds ends(source->size(), whole);
+  BufferedEnds::Piece& head = ends.head;
+  BufferedEnds::Piece& tail = ends.tail;
   ReadRequest requests[] = {{tail.offset, tail.bytes, {}}, {head.offset, head.bytes, {}}};
-  if (!small && max_requests > 1) {
+  if (!head.bytes.empty() && max_requests > 1) {
     source->ReadMany(requests);
   } else {
     for (ReadRequest& request : requests) {

@@ -68,6 +68,14 @@ class BufferedEnds final : public Source {
   mutable std::atomic<uint64_t> bytes_read_ = 0;
 };
 
+// The pieces of a source of `size_bytes` bytes that BufferEnds keeps, before they are read.
+struct UnreadEnds {
+  UnreadEnds(uint64_t size_bytes, bool whole);
+
+  BufferedEnds::Piece head;  // without bytes if `tail` has the whole source
+  BufferedEnds::Piece tail;
+};
+
 // Wraps `source`. Reads the first and the last bytes of `source` before it returns.
 // One ReadMany reads both ranges. If `max_requests` is below 2, reads one range after the other.
 // One ReadAt reads the whole of a small file, or of any file if `whole` is true. If `whole` is

@@ -120,6 +120,15 @@ constexpr Field kPart[] = {
     Make<&Part::columns>(3, "columns"),
     Packed(Make<&Part::order>(5, "order")),
     Make<&Part::has_arrow_schema>(6, "has_arrow_schema"),
+    Make<&Part::packed_size_bytes>(7, "packed_size_bytes"),
+    Packed(Make<&Part::packed_ends>(8, "packed_ends")),
+};
+constexpr Field kPackedColumn[] = {
+    Make<&PackedColumn::file_name>(1, "file_name"),
+    Make<&PackedColumn::size_bytes>(2, "size_bytes"),
+};
+constexpr Field kPackedFile[] = {
+    Make<&PackedFile::columns>(1, "columns"),
 };
 constexpr Field kChunkColumn[] = {
     Make<&ChunkColumn::column_id>(1, "column_id"),
@@ -182,6 +191,9 @@ constinit const MessageType Column::kType = TypeOf<Column>("ColumnPB", kColumn);
 constinit const MessageType SchemaNode::kType = TypeOf<SchemaNode>("SchemaNodePB", kSchemaNode);
 constinit const MessageType PartColumn::kType = TypeOf<PartColumn>("PartColumnPB", kPartColumn);
 constinit const MessageType Part::kType = TypeOf<Part>("PartPB", kPart);
+constinit const MessageType PackedColumn::kType =
+    TypeOf<PackedColumn>("PackedColumnPB", kPackedColumn);
+constinit const MessageType PackedFile::kType = TypeOf<PackedFile>("PackedFilePB", kPackedFile);
 constinit const MessageType ChunkColumn::kType = TypeOf<ChunkColumn>("ChunkColumnPB", kChunkColumn);
 constinit const MessageType Chunk::kType = TypeOf<Chunk>("ChunkPB", kChunk);
 constinit const MessageType ChunkContents::kType =

@@ -166,6 +166,19 @@ struct Part {
   std::vector<PartColumn> columns;
   std::vector<uint64_t> order;
   std::optional<bool> has_arrow_schema;
+  std::optional<uint64_t> packed_size_bytes;
+  std::vector<uint64_t> packed_ends;
+};
+
+struct PackedColumn {
+  static const MessageType kType;
+  Text file_name;
+  std::optional<uint64_t> size_bytes;
+};
+
+struct PackedFile {
+  static const MessageType kType;
+  std::vector<PackedColumn> columns;
 };
 
 struct ChunkColumn {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/packed_file.h"
 #include "cfile/parts/table/commit/part_copy.h"
 #include "cfile/parts/table/manifest/manifest_edit.h"
 #include "cfile/parts/table/manifest/table_file.h"
@@ -239,9 +240,11 @@ class PartFinder {
     return absl::OkStatus();
   }
 
-  static bool HasFile(const Folder& folder, const TablePartColumn& column) {
-    const auto file = folder.sizes.find(column.file_name);
-    return file != folder.sizes.end() && file->second == column.size_bytes;
+  static bool HasFile(const Folder& folder, const TablePart& part, const TablePartColumn& column) {
+    const bool packed = column.is_packed();
+    const auto file = folder.sizes.find(packed ? std::string(kPackedFileName) : column.file_name);
+    return file != folder.sizes.end() &&
+           file->second == (packed ? part.packed_size_bytes : column.size_bytes);
   }
 
   static const Copy* CopyWith(const CommitTag& tag, const Folder& folder) {
@@ -299,7 +302,7 @@ class PartFinder {
             std::none_of(older->part.columns.begin(), older->part.columns.end(),
                          [&](const auto& old) { return old.file_name == columns[i].file_name; });
         if (!is_new) continue;
-        if (!HasFile(folder, columns[i])) return true;
+        if (!HasFile(folder, copy->part, columns[i])) return true;
         // An attempt writes copies from the last part to the first.
         // Parts that other commits add meanwhile need no new files.
         const bool is_partial = std::any_of(others.begin(), others.end(), [&](const Copy* other) {
@@ -335,7 +338,7 @@ class PartFinder {
       if (Disproved(copy.tag)) continue;
       const bool is_whole = std::all_of(
           copy.part.columns.begin(), copy.part.columns.end(),
-          [&](const auto& column) { return column.missing || HasFile(folder, column); });
+          [&](const auto& column) { return column.missing || HasFile(folder, copy.part, column); });
       if (best == nullptr || is_whole > best_is_whole ||
           (is_whole == best_is_whole && copy.tag.sequence > best->tag.sequence)) {
         best = &copy;

@@ -124,7 +124,7 @@ class PartSalvager {
 
   absl::StatusOr<SalvagedColumn> Salvage(size_t column) {
     CFILE_ASSIGN_OR_RETURN(const std::string path, table_.part_file(part_, column));
-    CFILE_ASSIGN_OR_RETURN(auto damaged, storage_->Open(path));
+    CFILE_ASSIGN_OR_RETURN(auto damaged, table_.OpenBytes(part_, column));
     std::string copy;
     std::unique_ptr<Sink> sink = std::make_unique<DiscardingSink>();
     if (!options_.dry_run) {

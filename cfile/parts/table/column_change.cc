@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/parts/table/commit/table_commit.h"
 #include "cfile/parts/table/manifest/table_file.h"
+#include "cfile/parts/table/packed/packed_part.h"
 #include "cfile/reader.h"
 #include "encodings/core/status.h"
 
@@ -66,7 +67,7 @@ absl::StatusOr<MetadataPairs> FirstColumnMetadata(const Storage& storage, const 
   if (table.num_parts() == 0) return MetadataPairs();
   CFILE_ASSIGN_OR_RETURN(const ManifestPart first, table.Part(0));
   if (first.part->columns[0].missing) return MetadataPairs();
-  auto source = storage.Open(PathInStorage(*first.part, 0));
+  auto source = OpenColumnFile(storage, *first.part, 0);
   const absl::StatusOr<Reader> file =
       source.ok() ? Reader::Open(*std::move(source), options) : source.status();
   if (file.ok()) return TablePairs(file->info());

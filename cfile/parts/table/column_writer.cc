@@ -59,7 +59,7 @@ absl::StatusOr<TablePartColumn> ColumnWriter::Finish() {
 
 absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
     Storage& storage, const std::string& folder, std::string file_name, const ColumnSchema& column,
-    WriterOptions options, OldestReader oldest_reader) {
+    WriterOptions options, OldestReader oldest_reader, PackedWriter* packed) {
   options.nullable = column.nullable;
   if (!options.movable_blocks) options.movable_blocks = true;
   const auto error = [&](const absl::Status& status) {
@@ -72,7 +72,8 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
         ", so its files cannot be for ", OldestReaderName(options.oldest_reader),
         ". RaiseOldestReader (cfile-table raise) gives up older readers")));
   }
-  auto sink = storage.Create(absl::StrCat(folder, "/", file_name));
+  auto sink = packed != nullptr ? packed->NewSink(file_name)
+                                : storage.Create(absl::StrCat(folder, "/", file_name));
   if (!sink.ok()) return error(sink.status());
   auto writer = NewWriter(*std::move(sink), column, options);
   if (!writer.ok()) return error(writer.status());

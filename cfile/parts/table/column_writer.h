@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/parts/table/manifest/table_contents.h"
+#include "cfile/parts/table/packed/packed_part.h"
 #include "cfile/schema.h"
 #include "cfile/storage.h"
 #include "cfile/untyped.h"
@@ -63,14 +64,15 @@ class TableWriterAccess {
   static std::span<const ColumnTotals> CompleteTotals(const TableWriter& writer);
 };
 
-// Begins a file of the column in the folder `folder` of a storage.
+// Begins a file of the column in the folder `folder` of a storage, or in `packed` if this is not
+// null.
 // `oldest_reader`: that of the table; the file is for an older one if `options` name one.
 // Errors: those of Storage::Create, Writer::Create and LevelWriter::Create, and
 // kFailedPrecondition: `options` name a newer reader.
 // The text of an error names the column.
 absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
     Storage& storage, const std::string& folder, std::string file_name, const ColumnSchema& column,
-    WriterOptions options, OldestReader oldest_reader);
+    WriterOptions options, OldestReader oldest_reader, PackedWriter* packed = nullptr);
 
 // Returns the options of file i of a part, whose last file may be the key index. `options`: as for
 // TableWriter::Create.

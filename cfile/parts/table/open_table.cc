@@ -1,5 +1,6 @@
 #include "cfile/parts/table/open_table.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -182,13 +183,20 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
   return opening_.Share(number, [&]() -> absl::StatusOr<Reader> {
     // Another thread may have opened the file since it was looked up.
     if (const std::optional<Reader> open = files_.Find(number)) return *open;
-    absl::StatusOr<Reader> reader = [&] {
-      if (part.part->columns[column].missing) return DefaultColumn(*part.part, column);
-      if (auto begun = FindBegun(number))
-        return OpenFile(*part.part, column, std::move(begun), /*whole=*/true);
-      return OpenFile(*part.part, column,
-                      storage_->Open(internal::PathInStorage(*part.part, column)),
-                      /*whole=*/false);
+    const TablePartColumn& in_part = part.part->columns[column];
+    absl::StatusOr<Reader> reader = [&]() -> absl::StatusOr<Reader> {
+      if (in_part.missing) return DefaultColumn(*part.part, column);
+      auto begun = FindBegun(number);
+      if (in_part.is_packed()) {
+        if (begun != nullptr) return OpenFile(*part.part, column, std::move(begun), false);
+        CFILE_ASSIGN_OR_RETURN(const PackedPartPtr packed, OpenPacked(part));
+        return OpenFile(*part.part, column, ColumnOf(packed, *part.part, column), false);
+      }
+      if (begun == nullptr)
+        return OpenFile(*part.part, column, OpenLoose(*part.part, column), false);
+      const std::string path = internal::PathInStorage(*part.part, column);
+      return OpenFile(*part.part, column, Checked(*part.part, path, std::move(begun)),
+                      /*whole=*/true);
     }();
     CFILE_RETURN_IF_ERROR(reader.status());
     return files_.Keep(number, *std::move(reader));
@@ -199,44 +207,203 @@ internal::ScanSource::BegunFiles TableReader::Impl::OpenTogether(
     std::span<const PartColumn> files) const {
   BegunFiles begun;
   std::vector<PartColumn> closed;
+  std::vector<PartColumn> packed;
   std::vector<std::string> paths;
   for (const PartColumn& file : files) {
-    if (file.part.part->columns[file.column].missing ||
-        files_.Find(NumberOf(file.part, file.column)))
+    const TablePart& part = *file.part.part;
+    const TablePartColumn& in_part = part.columns[file.column];
+    const uint64_t number = NumberOf(file.part, file.column);
+    if (in_part.missing || files_.Find(number)) continue;
+    if (in_part.is_packed()) {
+      packed.push_back(file);
       continue;
-    if (auto source = BeginFile(file.part, file.column)) {
+    }
+    const std::string path = internal::PathInStorage(part, file.column);
+    if (auto source = BeginFile(part, number, path, in_part.size_bytes)) {
       begun.push_back(std::move(source));
       continue;
     }
     closed.push_back(file);
-    paths.push_back(internal::PathInStorage(*file.part.part, file.column));
+    paths.push_back(path);
   }
+  OpenPackedTogether(packed, begun);
   if (closed.size() < 2) return begun;
   auto sources = storage_->OpenMany(paths);
   for (size_t i = 0; i < closed.size(); ++i) {
     if (!sources[i].ok()) continue;
-    auto reader = OpenFile(*closed[i].part.part, closed[i].column, std::move(sources[i]),
-                           /*whole=*/false);
+    const TablePart& part = *closed[i].part.part;
+    auto reader =
+        OpenFile(part, closed[i].column, Checked(part, paths[i], std::move(sources[i])), false);
     if (reader.ok()) files_.Keep(NumberOf(closed[i].part, closed[i].column), *std::move(reader));
   }
   return begun;
 }
 
-std::shared_ptr<const Source> TableReader::Impl::BeginFile(const ManifestPart& part,
-                                                           size_t column) const {
+void TableReader::Impl::OpenPackedTogether(std::span<const PartColumn> files,
+                                           BegunFiles& begun) const {
+  const auto keep = [&](const PackedPartPtr& open) {
+    begun.push_back(std::shared_ptr<const Source>(open, open->source.get()));
+  };
+  std::vector<ManifestPart> closed;
+  std::vector<std::string> paths;
+  std::map<uint64_t, PackedPartPtr> opened;  // by the number of the part; null: not yet
+  for (const PartColumn& file : files) {
+    const ManifestPart& part = file.part;
+    if (!opened.emplace(part.number, FindPacked(part)).second || opened[part.number]) continue;
+    const std::string path = internal::PathInStorage(*part.part, file.column);
+    if (auto source =
+            BeginFile(*part.part, NumberOfPacked(part), path, part.part->packed_size_bytes)) {
+      begun.push_back(std::move(source));
+      continue;
+    }
+    closed.push_back(part);
+    paths.push_back(path);
+  }
+  if (!closed.empty()) {
+    auto sources = storage_->OpenMany(paths);
+    for (size_t i = 0; i < closed.size(); ++i) {
+      // A part that is not longer than one range of a scan is read whole.
+      const bool whole = closed[i].part->packed_size_bytes <= options_.read_ahead_bytes;
+      auto packed = KeepPacked(closed[i], std::move(sources[i]), whole);
+      if (packed.ok()) opened[closed[i].number] = *std::move(packed);
+    }
+  }
+  for (auto file = files.begin(); file != files.end();) {
+    const uint64_t number = file->part.number;
+    const auto end = std::find_if(
+        file, files.end(), [&](const PartColumn& other) { return other.part.number != number; });
+    if (const PackedPartPtr& packed = opened[number]) {
+      keep(packed);
+      BeginColumns(packed, {file, end}, begun);
+    }
+    file = end;
+  }
+}
+
+void TableReader::Impl::BeginColumns(const PackedPartPtr& packed, std::span<const PartColumn> files,
+                                     BegunFiles& begun) const {
+  const Source& source = *packed->source;
+  const size_t most = options_.max_requests_in_flight;
+  if (!source.InMemory().empty() || !source.HasLatency() || most < 2) return;
+  while (!files.empty()) {
+    std::vector<internal::UnreadEnds> ends;
+    std::vector<ReadRequest> requests;
+    ends.reserve(most);
+    while (ends.size() < files.size() && requests.size() + 1 < most) {
+      const PartColumn& file = files[ends.size()];
+      const TablePartColumn& in_part = file.part.part->columns[file.column];
+      internal::UnreadEnds& each = ends.emplace_back(in_part.size_bytes, /*whole=*/false);
+      for (internal::BufferedEnds::Piece* piece : {&each.tail, &each.head}) {
+        if (piece->bytes.empty()) continue;
+        requests.push_back({in_part.packed_begin() + piece->offset, piece->bytes, {}});
+      }
+    }
+    source.ReadMany(requests);
+    // What could not be read is read again when it is needed.
+    const bool all_read =
+        std::all_of(requests.begin(), requests.end(),
+                    [](const ReadRequest& request) { return request.status.ok(); });
+    for (size_t i = 0; i < ends.size() && all_read; ++i) {
+      auto column = ColumnOf(packed, *files[i].part.part, files[i].column);
+      if (!column.ok()) continue;
+      const std::lock_guard lock(mutex_);
+      begun.push_back(KeepBegun(
+          NumberOf(files[i].part, files[i].column),
+          std::make_shared<internal::BufferedEnds>(*std::move(column), std::move(ends[i].head),
+                                                   std::move(ends[i].tail), /*is_whole=*/false)));
+    }
+    files = files.subspan(ends.size());
+  }
+}
+
+absl::StatusOr<std::shared_ptr<const Source>> TableReader::Impl::ColumnOf(
+    const PackedPartPtr& packed, const TablePart& part, size_t column) const {
+  const TablePartColumn& in_part = part.columns[column];
+  const std::string path = internal::ColumnFilePath(name(), part, column);
+  const auto found =
+      std::find_if(packed->columns.begin(), packed->columns.end(),
+                   [&](const PackedColumn& each) { return each.file_name == in_part.file_name; });
+  if (found == packed->columns.end()) {
+    return DataLoss(path, ": expected by table.cft, but the packed file has no such column");
+  }
+  if (found->offset != in_part.packed_begin() || found->size_bytes != in_part.size_bytes) {
+    return DataLoss(path, ": ", in_part.size_bytes, " bytes at offset ", in_part.packed_begin(),
+                    " of the packed file expected by table.cft, found ", found->size_bytes,
+                    " bytes at offset ", found->offset);
+  }
+  // The column keeps the packed file open.
+  return NewSliceSource({packed, packed->source.get()}, found->offset, found->size_bytes, path);
+}
+
+absl::StatusOr<TableReader::Impl::PackedPartPtr> TableReader::Impl::OpenPacked(
+    const ManifestPart& part) const {
+  if (PackedPartPtr open = FindPacked(part)) return open;
+  return opening_packed_.Share(part.number, [&]() -> absl::StatusOr<PackedPartPtr> {
+    if (PackedPartPtr open = FindPacked(part)) return open;
+    if (auto begun = FindBegun(NumberOfPacked(part)))
+      return KeepPacked(part, std::move(begun), /*whole=*/true);
+    return KeepPacked(
+        part, storage_->Open(absl::StrCat(part.part->directory, "/", std::string(kPackedFileName))),
+        /*whole=*/false);
+  });
+}
+
+TableReader::Impl::PackedPartPtr TableReader::Impl::FindPacked(const ManifestPart& part) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = packed_.find(part.number);
+  return found == packed_.end() ? nullptr : found->second.lock();
+}
+
+absl::StatusOr<TableReader::Impl::PackedPartPtr> TableReader::Impl::KeepPacked(
+    const ManifestPart& part, absl::StatusOr<std::shared_ptr<const Source>> source,
+    bool whole) const {
+  const std::string path = absl::StrCat(part.part->directory, "/", std::string(kPackedFileName));
+  auto packed = std::make_shared<PackedPart>();
+  CFILE_ASSIGN_OR_RETURN(packed->source, Checked(*part.part, path, std::move(source)));
+  const uint64_t size = packed->source->size();
+  if (size != part.part->packed_size_bytes) {
+    return DataLoss(name(), "/", path, ": ", part.part->packed_size_bytes,
+                    " bytes expected by table.cft, found ", size);
+  }
+  // One read of a small file brings all columns.
+  constexpr uint64_t kSmall = internal::kBufferedHeadBytes + internal::kBufferedTailBytes;
+  if (packed->source->InMemory().empty() && (whole || size <= kSmall)) {
+    CFILE_ASSIGN_OR_RETURN(
+        auto in_memory,
+        internal::BufferEnds(packed->source, options_.max_requests_in_flight, true));
+    packed->source = in_memory;
+    packed->usage = std::make_unique<internal::FileUsage>(std::move(in_memory), files_.usage());
+  }
+  const auto read = [&] {
+    return ReadPackedDirectory(*packed->source, options_.max_metadata_size_bytes);
+  };
+  auto columns = read();
+  if (absl::IsDataLoss(columns.status()) && packed->source->Forget(0, size)) columns = read();
+  CFILE_ASSIGN_OR_RETURN(packed->columns, std::move(columns));
+  const std::lock_guard lock(mutex_);
+  std::erase_if(packed_, [](const auto& other) { return other.second.expired(); });
+  packed_.insert_or_assign(part.number, packed);
+  return packed;
+}
+
+std::shared_ptr<const Source> TableReader::Impl::BeginFile(const TablePart& part, uint64_t number,
+                                                           const std::string& path,
+                                                           uint64_t size_bytes) const {
   // A file that is not longer than one range of a scan is read whole.
-  const uint64_t size_bytes = part.part->columns[column].size_bytes;
   if (whole_files_ == nullptr || size_bytes == 0 || size_bytes > options_.read_ahead_bytes ||
-      identities_.contains(part.part->directory))  // CheckNotReplaced needs an open file
+      identities_.contains(part.directory))  // CheckNotReplaced needs an open file
     return nullptr;
-  const uint64_t number = NumberOf(part, column);
   const std::lock_guard lock(mutex_);
   const auto found = begun_.find(number);
   if (found != begun_.end()) {
     if (auto source = found->second.lock()) return source;
   }
-  auto source = whole_files_->OpenWhole(internal::PathInStorage(*part.part, column), size_bytes);
-  if (source == nullptr) return nullptr;
+  auto source = whole_files_->OpenWhole(path, size_bytes);
+  return source == nullptr ? nullptr : KeepBegun(number, std::move(source));
+}
+
+std::shared_ptr<const Source> TableReader::Impl::KeepBegun(
+    uint64_t number, std::shared_ptr<const Source> source) const {
   std::erase_if(begun_, [](const auto& other) { return other.second.expired(); });
   begun_.insert_or_assign(number, source);
   return source;
@@ -248,10 +415,9 @@ std::shared_ptr<const Source> TableReader::Impl::FindBegun(uint64_t number) cons
   return found == begun_.end() ? nullptr : found->second.lock();
 }
 
-absl::StatusOr<Reader> TableReader::Impl::OpenFile(
-    const TablePart& part, size_t column, absl::StatusOr<std::shared_ptr<const Source>> source,
-    bool whole) const {
-  const std::string path = internal::PathInStorage(part, column);
+absl::StatusOr<std::shared_ptr<const Source>> TableReader::Impl::Checked(
+    const TablePart& part, const std::string& path,
+    absl::StatusOr<std::shared_ptr<const Source>> source) const {
   // The reader may live longer than this object. So the function owns copies of what it needs.
   const auto error_of_missing = [storage = storage_, options = options_, folder = part.directory,
                                  path](const absl::Status& status) {
@@ -261,10 +427,15 @@ absl::StatusOr<Reader> TableReader::Impl::OpenFile(
   // Check the identity after the file was opened, because an open file cannot be replaced.
   CFILE_RETURN_IF_ERROR(CheckNotReplaced(part.directory, path));
   CFILE_RETURN_IF_ERROR(source.status());
+  return internal::WithErrorOfMissing(*std::move(source), error_of_missing);
+}
+
+absl::StatusOr<Reader> TableReader::Impl::OpenFile(
+    const TablePart& part, size_t column, absl::StatusOr<std::shared_ptr<const Source>> source,
+    bool whole) const {
+  CFILE_RETURN_IF_ERROR(source.status());
   CFILE_ASSIGN_OR_RETURN(
-      auto file,
-      internal::FileReader::Open(internal::WithErrorOfMissing(*std::move(source), error_of_missing),
-                                 options_, files_.usage(), whole));
+      auto file, internal::FileReader::Open(*std::move(source), options_, files_.usage(), whole));
   CFILE_RETURN_IF_ERROR(CheckColumnFile(internal::ColumnFilePath(name(), part, column),
                                         file->info(), part.columns[column], columns()[column]));
   file->CompleteType(columns()[column].type);

@@ -12,8 +12,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/core/read/file_usage.h"
 #include "cfile/core/read/shared_requests.h"
+#include "cfile/packed_file.h"
 #include "cfile/parts/table/manifest/manifest.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/open_files.h"
 #include "cfile/parts/table/scan_source.h"
 #include "cfile/reader.h"
@@ -101,18 +104,62 @@ class TableReader::Impl final : public internal::ScanSource {
   uint64_t NumberOf(const internal::ManifestPart& part, size_t column) const {
     return part.number * columns().size() + column;
   }
-  // Opens a file of the part. `source`: the result of opening it in the storage.
-  // `whole`: true if `source` comes from BeginFile.
+  // An open packed file of a part.
+  struct PackedPart {
+    std::shared_ptr<const Source> source;
+    std::vector<PackedColumn> columns;
+    std::unique_ptr<internal::FileUsage> usage;  // of a file that is in memory; else null
+  };
+  using PackedPartPtr = std::shared_ptr<const PackedPart>;
+
+  // Checks that a file of a part is there and was not replaced. `source`: the result of opening the
+  // file at `path` in the storage.
+  absl::StatusOr<std::shared_ptr<const Source>> Checked(
+      const internal::TablePart& part, const std::string& path,
+      absl::StatusOr<std::shared_ptr<const Source>> source) const;
+  // Opens a column of the part. `whole`: true if `source` comes from BeginFile.
   absl::StatusOr<Reader> OpenFile(const internal::TablePart& part, size_t column,
                                   absl::StatusOr<std::shared_ptr<const Source>> source,
                                   bool whole) const;
+  // Returns the source of a column that is in its own file.
+  absl::StatusOr<std::shared_ptr<const Source>> OpenLoose(const internal::TablePart& part,
+                                                          size_t column) const {
+    const std::string path = internal::PathInStorage(part, column);
+    return Checked(part, path, storage_->Open(path));
+  }
+  // Returns the source of a column in a packed file.
+  absl::StatusOr<std::shared_ptr<const Source>> ColumnOf(const PackedPartPtr& packed,
+                                                         const internal::TablePart& part,
+                                                         size_t column) const;
+  // Opens the packed file of a part, unless it is open.
+  absl::StatusOr<PackedPartPtr> OpenPacked(const internal::ManifestPart& part) const;
+  // `source`: the result of opening the packed file in the storage. `whole`: read the whole file.
+  absl::StatusOr<PackedPartPtr> KeepPacked(const internal::ManifestPart& part,
+                                           absl::StatusOr<std::shared_ptr<const Source>> source,
+                                           bool whole) const;
+  // Null: the packed file is not open.
+  PackedPartPtr FindPacked(const internal::ManifestPart& part) const;
+  // Opens packed files together, and reads the ends of those columns in `files` that are in packed
+  // files. Adds to `begun` what the caller must keep.
+  void OpenPackedTogether(std::span<const PartColumn> files, BegunFiles& begun) const;
+  // Reads the ends of several columns of a packed file together.
+  void BeginColumns(const PackedPartPtr& packed, std::span<const PartColumn> files,
+                    BegunFiles& begun) const;
+
+  // The number of a part's packed file among the begun files.
+  static uint64_t NumberOfPacked(const internal::ManifestPart& part) { return ~part.number; }
   // Begins to read a file of the part, and returns its source. If another thread has begun to read
-  // the file, returns the source of that thread.
+  // the file, returns the source of that thread. `number`: the file's number.
   // Returns null if the file is not small, or if the storage cannot read it in this way.
-  std::shared_ptr<const Source> BeginFile(const internal::ManifestPart& part, size_t column) const;
+  std::shared_ptr<const Source> BeginFile(const internal::TablePart& part, uint64_t number,
+                                          const std::string& path, uint64_t size_bytes) const;
+  // Keeps the source of a begun file as long as a caller keeps it, and returns it. Precondition:
+  // mutex_ is locked.
+  std::shared_ptr<const Source> KeepBegun(uint64_t number,
+                                          std::shared_ptr<const Source> source) const;
   // Returns the source of a file that BeginFile has begun to read. Returns null if BeginFile was
   // not called for the file, or if the source was destroyed since then.
-  // `number`: the file's number in files_.
+  // `number`: the file's number.
   std::shared_ptr<const Source> FindBegun(uint64_t number) const;
   // kAborted if a file of a part has been replaced since the table was opened.
   absl::Status CheckNotReplaced(const std::string& folder, const std::string& path) const;
@@ -128,10 +175,14 @@ class TableReader::Impl final : public internal::ScanSource {
   // Threads that need the same file share one call that opens it.
   // The key is the file's number in files_.
   mutable internal::SharedRequests<uint64_t, absl::StatusOr<Reader>> opening_;
+  // The same for packed files. The key is the number of the part.
+  mutable internal::SharedRequests<uint64_t, absl::StatusOr<PackedPartPtr>> opening_packed_;
   mutable std::mutex mutex_;  // guards the following
-  // The sources of files that BeginFile has begun to read. The key is the file's number in files_.
-  // A source lives as long as a caller of OpenTogether keeps it.
+  // The sources of files that BeginFile has begun to read. The key is the file's number in files_,
+  // or NumberOfPacked. A source lives as long as a caller of OpenTogether keeps it.
   mutable std::map<uint64_t, std::weak_ptr<const Source>> begun_;
+  // The open packed files, by the number of the part. They live as long as a reader of a column.
+  mutable std::map<uint64_t, std::weak_ptr<const PackedPart>> packed_;
 };
 
 }  // namespace cfile

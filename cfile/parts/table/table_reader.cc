@@ -7,6 +7,7 @@
 #include "cfile/parts/table/commit/part_copy.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/open_table.h"
+#include "cfile/parts/table/packed/packed_part.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -82,12 +83,19 @@ absl::StatusOr<std::string> TableReader::part_file(size_t part, size_t column) c
   CFILE_ASSERT(column < impl_->columns().size());
   CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
   if (found.part->columns[column].missing) return "";
-  return internal::PathInStorage(*found.part, column);
+  return internal::NameInStorage(*found.part, column);
 }
 
 absl::StatusOr<Reader> TableReader::OpenColumn(size_t part, size_t column) const {
   CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
   return impl_->OpenColumn(found, column);
+}
+
+absl::StatusOr<std::shared_ptr<const Source>> TableReader::OpenBytes(size_t part,
+                                                                     size_t column) const {
+  CFILE_ASSERT(column < impl_->columns().size());
+  CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
+  return internal::OpenColumnFile(*impl_->storage(), *found.part, column);
 }
 
 absl::StatusOr<bool> TableReader::has_value_index(size_t column) const {

@@ -18,6 +18,7 @@
 #include "cfile/parts/table/compound_key_check.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/open_table.h"
+#include "cfile/parts/table/packed/packed_part.h"
 #include "cfile/reader.h"
 #include "cfile/storage.h"
 #include "encodings/core/assert.h"
@@ -42,6 +43,7 @@ class TableWriter::Impl {
 
   ~Impl() {
     columns_.clear();  // removes the incomplete files of the columns
+    packed_.reset();
     if (publication_ != Publication::kNot) return;
     try {
       // A part's name is unique, so this removes no other part, even if another table is now at
@@ -165,6 +167,7 @@ class TableWriter::Impl {
     return finished_.Run([&]() -> absl::Status {
       CFILE_RETURN_IF_ERROR(CompletePart());
       columns_.clear();
+      packed_.reset();
       return BeginPart(std::vector<WriterOptions>(std::move(options_)));
     });
   }
@@ -175,6 +178,7 @@ class TableWriter::Impl {
     return *columns_[i];
   }
   const std::vector<std::unique_ptr<ColumnWriter>>& columns() const { return columns_; }
+  size_t packed_bytes() const { return packed_ != nullptr ? packed_->memory_usage_bytes() : 0; }
   const std::vector<ColumnTotals>& complete_totals() const { return complete_totals_; }
 
   // `holds`: whether a column of a type holds the C++ type of the values.
@@ -273,13 +277,18 @@ class TableWriter::Impl {
     }
     stored_ = internal::StoredColumns(schema());
     refused_.resize(stored_.size());
+    const size_t most =
+        options.empty() ? WriterOptions().max_packed_part_bytes : options[0].max_packed_part_bytes;
+    if (most > 0 && stored_.size() > 1 && internal::KnowsTableFeatures(new_.oldest_reader)) {
+      packed_ = std::make_unique<internal::PackedWriter>(*storage_, part_.directory, most);
+    }
     for (size_t i = 0; i < stored_.size(); ++i) {
       const WriterOptions column_options = internal::OptionsOfFile(options, i, num_columns);
       CFILE_ASSIGN_OR_RETURN(
           columns_.emplace_back(),
           internal::NewColumnWriter(*storage_, part_.directory,
                                     internal::ColumnFileName(i, stored_[i].name), stored_[i],
-                                    column_options, new_.oldest_reader));
+                                    column_options, new_.oldest_reader, packed_.get()));
       max_block_size_bytes_ = std::max(max_block_size_bytes_, column_options.max_block_size_bytes);
     }
     return absl::OkStatus();
@@ -316,7 +325,9 @@ class TableWriter::Impl {
   // Opens a finished file of the part.
   absl::StatusOr<Reader> OpenToCheck(size_t column) const {
     // These limits are at least as high as those of the options with which the files were written.
-    CFILE_ASSIGN_OR_RETURN(auto source, storage_->Open(internal::PathInStorage(part_, column)));
+    CFILE_ASSIGN_OR_RETURN(
+        auto source, packed_ != nullptr ? packed_->Open(column)
+                                        : storage_->Open(internal::PathInStorage(part_, column)));
     return Reader::Open(std::move(source), {.max_block_size_bytes = max_block_size_bytes_,
                                             .max_metadata_size_bytes = SIZE_MAX,
                                             .max_dictionary_values = SIZE_MAX,
@@ -331,7 +342,7 @@ class TableWriter::Impl {
       CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), columns_[i]->Finish());
     }
     if (schema().key_index() && !derives_keys_) CFILE_RETURN_IF_ERROR(CheckKeys());
-    return absl::OkStatus();
+    return packed_ != nullptr ? packed_->Finish(part_) : absl::OkStatus();
   }
 
   absl::Status Removed(const std::string& path) const {
@@ -346,8 +357,9 @@ class TableWriter::Impl {
   NewParts new_;                      // what Finish publishes. `parts` has the complete parts
   std::vector<ColumnSchema> stored_;  // the columns that columns_ write
   std::vector<WriterOptions> options_;
-  std::vector<ColumnTotals> complete_totals_;  // of all columns of the first part, and so on
-  TablePart part_;                             // the part that columns_ write
+  std::vector<ColumnTotals> complete_totals_;       // of all columns of the first part, and so on
+  TablePart part_;                                  // the part that columns_ write
+  std::unique_ptr<internal::PackedWriter> packed_;  // receives the files of columns_; may be null
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
   std::vector<absl::Status> refused_;  // the first error of a call for each of columns_
   bool derives_keys_ = false;          // the caller has appended no compound keys
@@ -464,7 +476,7 @@ ColumnTotals TableWriter::totals(size_t column) const {
 }
 
 size_t TableWriter::memory_usage_bytes() const {
-  size_t bytes = 0;
+  size_t bytes = impl_->packed_bytes();
   for (const auto& column : impl_->columns()) bytes += column->writer().memory_usage_bytes();
   return bytes;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/core/format/feature_bits.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -35,6 +36,12 @@ class Editor {
     }
     if (change.removed.empty()) {
       for (TablePart& part : change.added) edit_.root.parts.push_back(std::move(part));
+    }
+    // Carry moves parts into chunks.
+    for (const std::vector<TablePart>* parts : {&edit_.root.parts, &edit_.added, &edit_.updated}) {
+      for (const TablePart& part : *parts) {
+        if (part.is_packed()) edit_.root.incompatible_features |= kTableFeaturePacked;
+      }
     }
     if (KnowsTableFeatures(edit_.root.oldest_reader)) CFILE_RETURN_IF_ERROR(Carry());
     return std::move(edit_);

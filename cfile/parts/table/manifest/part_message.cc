@@ -15,21 +15,23 @@ namespace {
 
 using encodings::DataLoss;
 
-// True if `name` is a single component of a path, which stays inside its folder.
-bool IsPlainName(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." &&
-         name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
-}
-
-absl::StatusOr<TablePartColumn> ParsePartColumn(const wire::PartColumn& message,
+// Parses column `i` of a part.
+absl::StatusOr<TablePartColumn> ParsePartColumn(const wire::Part& in_part, size_t i,
                                                 const TablePart& part, const ColumnSchema& column) {
+  const wire::PartColumn& message = in_part.columns[i];
   const auto error = [&](const auto&... pieces) {
     return DataLoss("part ", part.directory, ", column ", column.name, ": ", pieces...);
   };
   TablePartColumn result{.file_name = std::string(message.file_name.value_or("")),
                          .size_bytes = message.size_bytes.value_or(0),
                          .num_rows = message.num_values.value_or(0),
-                         .null_count = message.null_count.value_or(0)};
+                         .null_count = message.null_count.value_or(0),
+                         .packed_end = in_part.packed_ends.empty() ? 0 : in_part.packed_ends[i]};
+  if (result.is_packed() &&
+      (result.packed_end < result.size_bytes || result.packed_end > part.packed_size_bytes)) {
+    return error("an end from ", result.size_bytes, " to ", part.packed_size_bytes,
+                 " in the packed file expected, found ", result.packed_end);
+  }
   if (!IsPlainName(result.file_name)) {
     return error("a file name expected, found \"", result.file_name, "\"");
   }
@@ -89,7 +91,7 @@ absl::Status ParseColumnsById(const wire::Part& message, const PartLayout& layou
     }
     found[*column] = true;
     CFILE_ASSIGN_OR_RETURN(part.columns[*column],
-                           ParsePartColumn(in_message, part, layout.columns()[*column]));
+                           ParsePartColumn(message, i, part, layout.columns()[*column]));
   }
   for (size_t column = 0; column < found.size(); ++column) {
     if (found[column] || layout.FillMissing(column, part.num_rows, part.columns[column])) continue;
@@ -151,7 +153,8 @@ absl::StatusOr<TablePart> ParsePart(const wire::Part& message, const PartLayout&
   TablePart part{.directory = std::string(message.directory.value_or("")),
                  .num_rows = message.num_rows.value_or(0),
                  .order = message.order,
-                 .has_arrow_schema = message.has_arrow_schema.value_or(false)};
+                 .has_arrow_schema = message.has_arrow_schema.value_or(false),
+                 .packed_size_bytes = message.packed_size_bytes.value_or(0)};
   if (!IsPlainName(part.directory)) {
     return DataLoss("a part's directory expected, found \"", part.directory, "\"");
   }
@@ -159,6 +162,10 @@ absl::StatusOr<TablePart> ParsePart(const wire::Part& message, const PartLayout&
   if (part.num_rows > std::numeric_limits<uint32_t>::max()) {
     return DataLoss("part ", part.directory, ": at most 2^32 - 1 rows expected, found ",
                     part.num_rows);
+  }
+  if (!message.packed_ends.empty() && message.packed_ends.size() != message.columns.size()) {
+    return DataLoss("part ", part.directory, ": ", message.columns.size(),
+                    " ends in the packed file expected, found ", message.packed_ends.size());
   }
   if (layout.by_id()) {
     CFILE_RETURN_IF_ERROR(ParseColumnsById(message, layout, part));
@@ -175,8 +182,9 @@ absl::StatusOr<TablePart> ParsePart(const wire::Part& message, const PartLayout&
       return DataLoss("part ", part.directory,
                       ": a column id found, but incompatible feature bit 3 is not set");
     }
-    CFILE_ASSIGN_OR_RETURN(part.columns.emplace_back(),
-                           ParsePartColumn(column, part, columns[part.columns.size()]));
+    CFILE_ASSIGN_OR_RETURN(
+        part.columns.emplace_back(),
+        ParsePartColumn(message, part.columns.size(), part, columns[part.columns.size()]));
   }
   return part;
 }
@@ -186,6 +194,8 @@ void SerializePart(const TablePart& part, const PartLayout& layout, wire::Part& 
   message.num_rows = part.num_rows;
   message.order = part.order;
   if (part.has_arrow_schema) message.has_arrow_schema = true;
+  const bool packed = part.is_packed();
+  if (packed) message.packed_size_bytes = part.packed_size_bytes;
   message.columns.reserve(part.columns.size());
   for (size_t i = 0; i < part.columns.size(); ++i) {
     if (part.columns[i].missing) continue;
@@ -193,6 +203,7 @@ void SerializePart(const TablePart& part, const PartLayout& layout, wire::Part& 
     wire::PartColumn& column = message.columns.emplace_back();
     SerializePartColumn(part.columns[i], column);
     if (layout.id(i) != position) column.column_id = layout.id(i);
+    if (packed) message.packed_ends.push_back(part.columns[i].packed_end);
   }
 }
 

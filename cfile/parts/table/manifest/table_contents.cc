@@ -1,11 +1,23 @@
 #include "cfile/parts/table/manifest/table_contents.h"
 
+#include <algorithm>
+
 #include "cfile/core/io/file_system.h"
 
 namespace cfile::internal {
 
 constexpr std::string_view kChunkPrefix = "chunk-";
 constexpr std::string_view kChunkSuffix = ".cft";
+
+bool IsPlainName(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+}
+
+bool TablePart::is_packed() const {
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const TablePartColumn& column) { return column.is_packed(); });
+}
 
 std::vector<ColumnSchema> StoredColumns(const Schema& schema) {
   std::vector<ColumnSchema> columns = schema.columns;

@@ -17,6 +17,9 @@
 
 namespace cfile::internal {
 
+// True if `name` is a single component of a path, which stays inside its folder.
+bool IsPlainName(const std::string& name);
+
 // The description of one column's file in one part. table.cft and chunks have such descriptions.
 struct TablePartColumn {
   std::string file_name;  // inside the part's directory
@@ -36,6 +39,11 @@ struct TablePartColumn {
   // True: the part has no file of this column, because the column is newer than the part.
   // All rows of the part have the column's default value. Without a default, they are null.
   bool missing = false;
+  // Where the column's CFile ends in the part's packed file. 0: the column has its own file.
+  uint64_t packed_end = 0;
+
+  bool is_packed() const { return packed_end > 0; }
+  uint64_t packed_begin() const { return packed_end - size_bytes; }
 };
 
 struct TablePart {
@@ -45,7 +53,11 @@ struct TablePart {
   // The place of the part in the table. The parts of a table are sorted by this list of numbers.
   // Only Repair uses the list. Empty: an earlier version of this library wrote the part.
   std::vector<uint64_t> order = {};
-  bool has_arrow_schema = false;  // the first column's file has it among its metadata
+  bool has_arrow_schema = false;   // the first column's file has it among its metadata
+  uint64_t packed_size_bytes = 0;  // of the packed file; 0: there is none
+
+  // True if one of the columns is in the packed file.
+  bool is_packed() const;
 };
 
 // A chunk: an immutable file that describes older parts of a table, or names other chunks.
@@ -79,8 +91,8 @@ struct ColumnIdentities {
 struct TableContents {
   Schema schema;
   std::vector<TablePart> parts;  // newer than the parts of `chunks`, in order
-  // The bits kTableFeatureChunks, kTableFeatureColumnIds and kTableFeatureMetadata are set by
-  // SerializeTable.
+  // SerializeTable sets the bits of chunks, column ids, metadata and packed parts. EditManifest
+  // sets the bit of packed parts, too, because SerializeTable does not see the parts in chunks.
   uint32_t incompatible_features = 0;
   std::vector<ChunkInfo> chunks = {};  // by descending height
   // nullopt: the id of a column is its number, and each part has all columns.

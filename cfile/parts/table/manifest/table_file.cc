@@ -12,6 +12,7 @@
 #include "cfile/core/wire/messages.h"
 #include "cfile/core/wire/parse_message.h"
 #include "cfile/core/wire/write_message.h"
+#include "cfile/packed_file.h"
 #include "cfile/parts/table/manifest/part_message.h"
 #include "cfile/parts/table/manifest/schema_message.h"
 #include "cfile/parts/table/manifest/sealed_message.h"
@@ -40,7 +41,7 @@ std::string_view MagicOf(uint32_t incompatible_features) {
 
 // The bits that SerializeTable sets.
 constexpr uint32_t kOwnFeatures =
-    kTableFeatureChunks | kTableFeatureColumnIds | kTableFeatureMetadata;
+    kTableFeatureChunks | kTableFeatureColumnIds | kTableFeatureMetadata | kTableFeaturePacked;
 
 // True for the characters of a column's name that the name of its file keeps.
 bool IsKept(char c) {
@@ -58,10 +59,16 @@ uint32_t FeaturesOf(const Schema& schema) {
 
 // The incompatible features that a table with these contents needs.
 uint32_t FeaturesOf(const TableContents& contents) {
+  const bool packed =
+      std::any_of(contents.parts.begin(), contents.parts.end(),
+                  [](const TablePart& part) { return part.is_packed(); }) ||
+      // The parts of chunks may be packed.
+      (!contents.chunks.empty() && (contents.incompatible_features & kTableFeaturePacked) != 0);
   return (contents.incompatible_features & ~kOwnFeatures) | FeaturesOf(contents.schema) |
          (contents.chunks.empty() ? 0 : kTableFeatureChunks) |
          (contents.identities ? kTableFeatureColumnIds : 0) |
-         (contents.metadata.empty() ? 0 : kTableFeatureMetadata);
+         (contents.metadata.empty() ? 0 : kTableFeatureMetadata) |
+         (packed ? kTableFeaturePacked : 0);
 }
 
 // Returns the oldest reader of a table. If version 0.1 appends to a table, it drops this field and
@@ -115,6 +122,10 @@ absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
   }
   for (const wire::Part& part : message.parts) {
     CFILE_ASSIGN_OR_RETURN(contents.parts.emplace_back(), ParsePart(part, layout));
+    if (contents.parts.back().is_packed() && (features & kTableFeaturePacked) == 0) {
+      return DataLoss("part ", contents.parts.back().directory,
+                      " is packed, but incompatible feature bit 9 is not set");
+    }
   }
   contents.condemned.assign(message.condemned.begin(), message.condemned.end());
   contents.sequence = message.sequence.value_or(0);
@@ -149,11 +160,19 @@ bool IsColumnsMark(std::string_view name) {
 }
 
 std::string PathInStorage(const TablePart& part, size_t column) {
-  return absl::StrCat(part.directory, "/", part.columns[column].file_name);
+  const TablePartColumn& in_part = part.columns[column];
+  return absl::StrCat(part.directory, "/",
+                      in_part.is_packed() ? std::string(kPackedFileName) : in_part.file_name);
+}
+
+std::string NameInStorage(const TablePart& part, size_t column) {
+  const TablePartColumn& in_part = part.columns[column];
+  const std::string path = PathInStorage(part, column);
+  return in_part.is_packed() ? absl::StrCat(path, "/", in_part.file_name) : path;
 }
 
 std::string ColumnFilePath(const std::string& storage, const TablePart& part, size_t column) {
-  return absl::StrCat(storage, "/", PathInStorage(part, column));
+  return absl::StrCat(storage, "/", NameInStorage(part, column));
 }
 
 absl::StatusOr<std::string> NewPartName() { return RandomName(kPartPrefix); }
@@ -186,6 +205,7 @@ bool IsColumnFileName(std::string_view name) {
   if (const std::string_view final_name = FinalNameOf(name); !final_name.empty()) {
     name = final_name;
   }
+  if (name == kPackedFileName) return true;
   if (!name.ends_with(kColumnSuffix)) return false;
   name.remove_suffix(kColumnSuffix.size());
   const size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
@@ -287,7 +307,8 @@ absl::Status CheckOldestReader(const TableContents& contents, const std::string&
        {std::pair(kTableFeatureNullableKeys, "a nullable key column"),
         std::pair(kTableFeatureChunks, "chunks"),
         std::pair(kTableFeatureColumnIds, "columns that were added, dropped, moved or widened"),
-        std::pair(kTableFeatureMetadata, "metadata in table.cft")}) {
+        std::pair(kTableFeatureMetadata, "metadata in table.cft"),
+        std::pair(kTableFeaturePacked, "packed parts")}) {
     if ((features & bit) != 0) absl::StrAppend(&needed, needed.empty() ? "" : " and ", name);
   }
   return absl::FailedPreconditionError(absl::StrCat(

@@ -34,15 +34,18 @@ std::string DroppedMarkOfChunk(const std::string& chunk);
 absl::StatusOr<std::string> NewColumnsMark();
 bool IsColumnsMark(std::string_view name);
 
-// PathInStorage: the path of a part's column in the table's storage.
+// PathInStorage: the path of the file in the table's storage that has a part's column.
+// NameInStorage: the same for a column with its own file; for a packed column, the path of the
+// packed file, a slash, and the column's file name.
 // ColumnFileName: the name of a column's file in a new part.
 std::string PathInStorage(const TablePart& part, size_t column);
+std::string NameInStorage(const TablePart& part, size_t column);
 std::string ColumnFileName(size_t column, std::string_view name);
 // Returns a new name for a column's file in a part that exists already: that of ColumnFileName,
 // with '-' and 128 random bits before ".cfile".
 absl::StatusOr<std::string> NewColumnFileName(size_t column, std::string_view name);
-// True for the names that ColumnFileName and NewColumnFileName make, and for those of the temporary
-// files that become such files.
+// True for the names that ColumnFileName and NewColumnFileName make, for kPackedFileName, and for
+// those of the temporary files that become such files.
 bool IsColumnFileName(std::string_view name);
 // For messages: the paths of table.cft and of a part's column. `storage`: the name of the storage.
 std::string TableFilePath(const std::string& storage);

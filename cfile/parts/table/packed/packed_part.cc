@@ -1,0 +1,124 @@
+#include "cfile/parts/table/packed/packed_part.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/core/wire/messages.h"
+#include "cfile/core/wire/write_message.h"
+#include "cfile/parts/table/manifest/sealed_message.h"
+#include "cfile/parts/table/manifest/table_file.h"
+#include "encodings/core/assert.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+
+std::string SerializePackedDirectory(std::span<const PackedColumn> columns) {
+  wire::PackedFile message;
+  for (const PackedColumn& column : columns) {
+    wire::PackedColumn& in_message = message.columns.emplace_back();
+    in_message.file_name = column.file_name;
+    in_message.size_bytes = column.size_bytes;
+  }
+  const std::string directory = SealMessage(kPackedMagic, wire::Serialize(message));
+  encodings::ByteWriter bytes;
+  bytes.PutBytes(directory);
+  bytes.PutFixed(static_cast<uint32_t>(directory.size()));
+  bytes.PutBytes(kPackedMagic);
+  return std::string(bytes.view());
+}
+
+absl::StatusOr<std::shared_ptr<const Source>> OpenColumnFile(const Storage& storage,
+                                                             const TablePart& part, size_t column) {
+  CFILE_ASSIGN_OR_RETURN(auto source, storage.Open(PathInStorage(part, column)));
+  const TablePartColumn& found = part.columns[column];
+  if (!found.is_packed()) return source;
+  const uint64_t begin = std::min(found.packed_begin(), source->size());
+  const uint64_t end = std::min(found.packed_end, source->size());
+  return NewSliceSource(std::move(source), begin, end - begin,
+                        ColumnFilePath(storage.name(), part, column));
+}
+
+class PackedWriter::ColumnSink final : public Sink {
+ public:
+  ColumnSink(PackedWriter& writer, Column& column)
+      : writer_(writer),
+        column_(column),
+        name_(absl::StrCat(writer.storage_.name(), "/", writer.PathOf(column))) {}
+
+  const std::string& name() const override { return name_; }
+
+  absl::Status Append(std::span<const uint8_t> bytes) override {
+    if (!writer_.too_large_) {
+      if (writer_.kept_bytes_.fetch_add(bytes.size()) + bytes.size() <= writer_.max_size_bytes_) {
+        column_.bytes.insert(column_.bytes.end(), bytes.begin(), bytes.end());
+        return absl::OkStatus();
+      }
+      writer_.kept_bytes_ -= bytes.size();
+      writer_.too_large_ = true;
+    }
+    CFILE_RETURN_IF_ERROR(writer_.BeginFile(column_));
+    return column_.file->Append(bytes);
+  }
+
+  absl::Status Finish() override {
+    if (!writer_.too_large_) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(writer_.BeginFile(column_));
+    return column_.file->Finish();
+  }
+
+ private:
+  PackedWriter& writer_;
+  Column& column_;
+  const std::string name_;
+};
+
+std::unique_ptr<Sink> PackedWriter::NewSink(const std::string& file_name) {
+  columns_.push_back(std::make_unique<Column>());
+  columns_.back()->file_name = file_name;
+  return std::make_unique<ColumnSink>(*this, *columns_.back());
+}
+
+absl::StatusOr<std::shared_ptr<const Source>> PackedWriter::Open(size_t column) const {
+  CFILE_ASSERT(column < columns_.size());
+  const Column& found = *columns_[column];
+  if (found.file != nullptr) return storage_.Open(PathOf(found));
+  return NewMemoryViewSource(found.bytes, absl::StrCat(storage_.name(), "/", PathOf(found)));
+}
+
+absl::Status PackedWriter::BeginFile(Column& column) {
+  if (column.file != nullptr) return absl::OkStatus();
+  CFILE_ASSIGN_OR_RETURN(column.file, storage_.Create(PathOf(column)));
+  const std::vector<uint8_t> bytes = std::exchange(column.bytes, {});
+  kept_bytes_ -= bytes.size();
+  return column.file->Append(bytes);
+}
+
+absl::Status PackedWriter::Finish(TablePart& part) {
+  CFILE_ASSERT(part.columns.size() == columns_.size());
+  if (too_large_) {
+    for (const auto& column : columns_) {
+      if (column->file != nullptr) continue;  // its sink has finished the file
+      CFILE_RETURN_IF_ERROR(BeginFile(*column));
+      CFILE_RETURN_IF_ERROR(column->file->Finish());
+    }
+    return absl::OkStatus();
+  }
+  CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
+                         storage_.Create(absl::StrCat(folder_, "/", std::string(kPackedFileName))));
+  std::vector<PackedColumn> directory;
+  uint64_t end = 0;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const Column& column = *columns_[i];
+    CFILE_RETURN_IF_ERROR(sink->Append(column.bytes));
+    directory.push_back({column.file_name, end, column.bytes.size()});
+    part.columns[i].packed_end = end += column.bytes.size();
+  }
+  const std::string tail = SerializePackedDirectory(directory);
+  CFILE_RETURN_IF_ERROR(sink->Append(encodings::AsBytes(tail)));
+  part.packed_size_bytes = end + tail.size();
+  return sink->Finish();
+}
+
+}  // namespace cfile::internal
