@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <filesystem>
@@ -33,8 +34,9 @@ class SystemCalls {
   // also all later calls. Counts only calls with paths that begin with `directory`. If `error` is
   // kShort, counts only reads and writes, and lets them transfer half of the bytes. If `error` is
   // EINTR, counts only calls that signals can interrupt; use kOnce, because the library repeats
-  // such a call until it succeeds.
+  // such a call until it succeeds. If `error` is kKill, the call kills this process.
   static constexpr int kShort = -1;
+  static constexpr int kKill = -2;
   void Arm(const std::string& directory, int64_t number, int error, FaultMode mode) {
     directory_ = directory;
     left_ = number;
@@ -90,6 +92,7 @@ class SystemCalls {
             bool may_be_interrupted = true) {
     if (!Watched(path) || (error_ == kShort && !may_be_short)) return 0;
     if ((error_ == EINTR && !may_be_interrupted) || left_ <= 0 || --left_ > 0) return 0;
+    if (error_ == kKill) std::raise(SIGKILL);
     if (mode_ == FaultMode::kFromThenOn) left_ = 1;
     failed_.emplace_back(name);
     return error_;
@@ -197,6 +200,15 @@ int fsync(int descriptor) {
   const int result = fcntl(descriptor, F_GETFD) < 0 ? -1 : 0;
   if (result == 0) calls.Did(SystemCalls::Event::kSync, path);
   return result;
+}
+
+int ftruncate(int descriptor, off_t size) noexcept {
+  using cfile::testing_support::SystemCalls;
+  SystemCalls& calls = SystemCalls::Get();
+  if (const int error = calls.Fails("ftruncate", calls.PathOf(descriptor))) {
+    return cfile::testing_support::FailWith(error);
+  }
+  return static_cast<int>(syscall(SYS_ftruncate, descriptor, size));
 }
 
 // A struct of the C library has the same name as this function.
