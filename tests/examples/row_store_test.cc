@@ -14,6 +14,7 @@
 #include <limits>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -261,6 +262,25 @@ TEST(RowStoreTest, KeepsAllRowsWhenCallsFail) {
   }
   EXPECT_GT(failures, 50);
   cfile::campaign::Done("failures", failures);
+}
+
+// tools/RECIPES.md shows the core of the store.
+TEST(RowStoreTest, HasTheLinesOfTheRecipe) {
+  const auto read = [](const char* path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string store = read(CFILE_SOURCE_DIR "/tests/examples/row_store.h");
+  std::istringstream recipe(read(CFILE_SOURCE_DIR "/tools/RECIPES.md"));
+  std::string line;
+  while (std::getline(recipe, line) && line != "```cpp") {
+  }
+  int lines = 0;
+  for (; std::getline(recipe, line) && line != "```"; ++lines) {
+    if (line.starts_with("//")) continue;
+    EXPECT_THAT(store, testing::HasSubstr("  " + line + "\n"));
+  }
+  EXPECT_EQ(lines, 15);
 }
 
 class RowStoreFilesTest : public testing::Test {
