@@ -51,9 +51,9 @@ class SystemCalls {
 
   // An effect of a call. StopRecording returns the effects since Record, in order.
   struct Event {
-    enum Kind { kMakeFolder, kCreate, kWrite, kSync, kRename, kRemove } kind;
+    enum Kind { kMakeFolder, kCreate, kWrite, kTruncate, kSync, kRename, kRemove } kind;
     std::string path;
-    std::string text;  // the written bytes, or the new name
+    std::string text;  // the written bytes, the new size, or the new name
   };
   void Record(const std::string& directory) {
     directory_ = directory;
@@ -61,6 +61,7 @@ class SystemCalls {
     events_.clear();
     recording_ = true;
   }
+  size_t num_events() const { return events_.size(); }
   std::vector<Event> StopRecording() {
     recording_ = false;
     directory_.clear();
@@ -208,7 +209,11 @@ int ftruncate(int descriptor, off_t size) noexcept {
   if (const int error = calls.Fails("ftruncate", calls.PathOf(descriptor))) {
     return cfile::testing_support::FailWith(error);
   }
-  return static_cast<int>(syscall(SYS_ftruncate, descriptor, size));
+  const auto result = static_cast<int>(syscall(SYS_ftruncate, descriptor, size));
+  if (result == 0) {
+    calls.Did(SystemCalls::Event::kTruncate, calls.PathOf(descriptor), std::to_string(size));
+  }
+  return result;
 }
 
 // A struct of the C library has the same name as this function.
@@ -232,6 +237,22 @@ int rename(const char* from, const char* to) noexcept {
   }
   const int result = static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
   if (result == 0) calls.Did(SystemCalls::Event::kRename, from, to);
+  return result;
+}
+
+int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+              unsigned flags) noexcept {
+  using cfile::testing_support::SystemCalls;
+  SystemCalls& calls = SystemCalls::Get();
+  if (const int error = calls.Fails("rename to", SystemCalls::PathAt(to_folder, to))) {
+    return cfile::testing_support::FailWith(error);
+  }
+  const auto result =
+      static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+  if (result == 0) {
+    calls.Did(SystemCalls::Event::kRename, SystemCalls::PathAt(from_folder, from),
+              SystemCalls::PathAt(to_folder, to));
+  }
   return result;
 }
 

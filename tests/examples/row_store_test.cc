@@ -12,6 +12,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <random>
 #include <sstream>
@@ -22,6 +23,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/amount.h"
+#include "tests/campaign/disk.h"
 #include "tests/campaign/system_calls.h"
 #include "tests/cfile/temporary_directory.h"
 
@@ -33,6 +35,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using cfile::TemporaryDirectory;
+using cfile::testing_support::Disk;
 using cfile::testing_support::FaultMode;
 using cfile::testing_support::SystemCalls;
 
@@ -59,7 +62,10 @@ Operation OperationOf(uint64_t seed, uint64_t number) {
   if (kind >= 80) operation.kind = Operation::kSync;
   if (kind >= 84) operation.kind = Operation::kFlush;
   if (kind >= 92) operation.kind = Operation::kCompact;
-  if (kind >= 95) operation.kind = Operation::kRetain, operation.key = {begin - 10, 0};
+  if (kind >= 95) {
+    operation.kind = Operation::kRetain;
+    operation.key.time -= 12;
+  }
   if (kind >= 98) operation.kind = Operation::kCollectGarbage;
   return operation;
 }
@@ -264,6 +270,54 @@ TEST(RowStoreTest, KeepsAllRowsWhenCallsFail) {
   cfile::campaign::Done("failures", failures);
 }
 
+// Cuts the power after each system call that changes files. Rows that were not synced may be lost,
+// the last ones first.
+TEST(RowStoreTest, KeepsDurableRowsAfterAPowerCut) {
+  const TemporaryDirectory directory;
+  SystemCalls::Get().Record(directory.path());
+  auto store = RowStore::Open(directory.path());
+  ASSERT_TRUE(store.ok()) << store.status();
+  std::vector<Rows> models(1);     // models[i]: the rows after i operations
+  std::map<size_t, size_t> begun;  // how many operations have begun before a change of files
+  std::map<size_t, size_t> synced = {{0, 0}};  // how many operations were durable then
+  for (size_t number = 0; number < 30; ++number) {
+    const Operation operation = OperationOf(4, number);
+    begun[SystemCalls::Get().num_events()] = number + 1;
+    const absl::Status status = Do(operation, **store);
+    ASSERT_TRUE(status.ok()) << status;
+    Do(operation, models.emplace_back(models.back()));
+    if (operation.kind == Operation::kPut || operation.kind == Operation::kCompact) continue;
+    if (operation.kind == Operation::kCollectGarbage) continue;
+    synced[SystemCalls::Get().num_events()] = number + 1;
+  }
+  const std::vector<SystemCalls::Event> events = SystemCalls::Get().StopRecording();
+  std::mt19937_64 random(4);
+  const uint64_t rounds = cfile::campaign::Amount(1, 40);
+  uint64_t lost = 0;  // how many operations were lost
+  for (size_t end = 0; end <= events.size(); ++end) {
+    const std::vector<SystemCalls::Event> done(events.begin(),
+                                               events.begin() + static_cast<ptrdiff_t>(end));
+    const auto next = begun.lower_bound(end);
+    const size_t most = next == begun.begin() ? 0 : std::prev(next)->second;
+    const size_t least = std::prev(synced.upper_bound(end))->second;
+    for (uint64_t round = 0; round < rounds; ++round) {
+      const TemporaryDirectory after;
+      Disk({}, done, random).Write(directory.path(), after.path());
+      auto recovered = RowStore::Open(after.path());
+      ASSERT_TRUE(recovered.ok()) << recovered.status() << " after event " << end;
+      const auto rows = (*recovered)->Range(kFirst, kLast);
+      ASSERT_TRUE(rows.ok()) << rows.status();
+      size_t kept = most;
+      while (kept > least && models[kept] != *rows) --kept;
+      ASSERT_TRUE(models[kept] == *rows)
+          << "after event " << end << ", " << least << " to " << most;
+      lost += most - kept;
+    }
+  }
+  EXPECT_GT(lost, 0);
+  cfile::campaign::Done("power_cuts", (events.size() + 1) * rounds);
+}
+
 // tools/RECIPES.md shows the core of the store.
 TEST(RowStoreTest, HasTheLinesOfTheRecipe) {
   const auto read = [](const char* path) {
@@ -322,6 +376,41 @@ TEST_F(RowStoreFilesTest, CutsTornRecordsOff) {
     expect(other, i / kRecord);
   }
   expect(log + std::string(kRecord, 0), 3);
+}
+
+TEST_F(RowStoreFilesTest, CompactDropsReplacedRows) {
+  Fill(2, 0);
+  Fill(3, 0);
+  ASSERT_TRUE(Open()->Compact().ok());
+  const auto table = cfile::TableReader::Open(directory_.path("rows"));
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->num_parts(), 1);
+  EXPECT_EQ(table->num_rows(), 3);
+}
+
+// Without Refresh, CollectGarbage would remove the files that the store reads.
+TEST_F(RowStoreFilesTest, AnotherProgramMayCompact) {
+  Fill(2, 0);
+  Fill(3, 0);
+  const auto store = Open();
+  ASSERT_TRUE(cfile::Compact(directory_.path("rows")).ok());
+  ASSERT_TRUE(store->CollectGarbage(std::chrono::seconds(0)).ok());
+  EXPECT_EQ(store->Range(kFirst, kLast)->size(), 3);
+}
+
+TEST_F(RowStoreFilesTest, NoRecordFollowsAShortWrite) {
+  SystemCalls::Get().Arm(directory_.path(), 0, 0, FaultMode::kOnce);  // watches the log
+  auto store = Open();
+  SystemCalls::Get().Arm(directory_.path(), 1, SystemCalls::kShort, FaultMode::kOnce);
+  errno = 0;  // a short write does not set it
+  EXPECT_FALSE(store->Put({1, 1}, {}).ok());
+  SystemCalls::Get().Disarm();
+  EXPECT_FALSE(store->Put({2, 2}, {}).ok());
+  EXPECT_FALSE(store->Sync().ok());
+  EXPECT_TRUE(store->Flush().ok());
+  EXPECT_TRUE(store->Put({3, 3}, {}).ok());
+  store.reset();
+  EXPECT_EQ(NumRows(), 1);
 }
 
 TEST_F(RowStoreFilesTest, OnlyOneStoreIsOpen) {
