@@ -51,7 +51,8 @@ static int read_rows(cfile_merge_cursor* cursor, int forward, const char* city,
     CHECK_OK(cfile_merge_cursor_column(cursor, 0, &parts));
     CHECK_OK(cfile_merge_cursor_column(cursor, 1, &names));
     CHECK_OK(cfile_merge_cursor_column(cursor, 2, &years));
-    CHECK(count <= 3 && names.type == CFILE_BYTES && years.size == count);
+    CHECK(count <= 3 && names.type == CFILE_BYTES);
+    CHECK(years.type == CFILE_INT32 && years.size == count);
     for (size_t i = 0; i < count; ++i) {
       const int row = forward ? rows + (int)i : size - rows - (int)count + (int)i;
       const cfile_bytes* name = (const cfile_bytes*)names.values + i;
@@ -117,7 +118,9 @@ static void check_compound_keys(const char* path) {
   CHECK_ERROR(cfile_merge_cursor_seek_key(cursor, NULL, 0, NULL), CFILE_INVALID_ARGUMENT,
               "no values");
   CHECK(cfile_merge_cursor_seek_key_range(cursor, low, 2, NULL, 1) == CFILE_INVALID_ARGUMENT);
+  CHECK_OK(cfile_merge_cursor_next(cursor, 1, &count));
   CHECK_ERROR(cfile_merge_cursor_next(cursor, 0, &count), CFILE_INVALID_ARGUMENT, "max_rows");
+  CHECK(count == 1 && cfile_merge_cursor_column(cursor, 0, &batch) == CFILE_OUT_OF_RANGE);
   CHECK(cfile_merge_cursor_next(NULL, 1, &count) == CFILE_INVALID_ARGUMENT);
   cfile_merge_cursor_free(cursor);
   cfile_merge_cursor_free(NULL);
