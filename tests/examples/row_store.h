@@ -2,7 +2,7 @@
 // log. Flush writes them as a sorted part of the table DIRECTORY/rows. A row replaces the earlier
 // row with its key. After a kill at any moment, Open finds each row whose Put returned OK; after a
 // power cut, each row before the last Sync or Flush that returned OK. A call that was killed or
-// returned an error has done all of its work or none. Thread-compatible. Others may read the table.
+// returned an error has changed all of its rows or none. Thread-compatible.
 #pragma once
 
 #include <fcntl.h>
