@@ -120,6 +120,7 @@ uint64_t ExpectSalvage(const std::string& path, int64_t value) {
                       reinterpret_cast<const uint8_t*>(torn.data()) + block.offset);
   };
   const auto header_size = static_cast<uint32_t>(info.header_size_bytes);
+  const auto footer_size = static_cast<uint32_t>(info.footer_size_bytes);
   const bool has_dictionary = info.dictionary && is_there(*info.dictionary);
   std::vector<int64_t> expected;
   EXPECT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
@@ -134,7 +135,8 @@ uint64_t ExpectSalvage(const std::string& path, int64_t value) {
   auto source = OpenPreadSource(path);
   EXPECT_TRUE(source.ok()) << source.status();
   const auto report = Salvage(*source, NewMemorySink(&salvaged));
-  if (!is_there({.offset = 0, .size = header_size})) {
+  if (!is_there({.offset = 0, .size = header_size}) &&
+      !is_there({.offset = whole.size() - footer_size, .size = footer_size})) {
     EXPECT_EQ(report.status().code(), absl::StatusCode::kDataLoss);
     return 0;
   }
