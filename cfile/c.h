@@ -27,7 +27,7 @@
 // the call. Strings end with a zero byte, except cfile_bytes.
 //
 // Threads. Any number of threads may use one cfile_file, cfile_table or cfile_filter at the same
-// time. Only one thread at a time may use a cfile_cursor, cfile_scan, cfile_schema or cfile_writer.
+// time. Only one thread at a time may use any other object.
 //
 // Versions. Later versions may add fields at the end of a struct that begins with struct_size. Set
 // struct_size to the size of the struct, and all fields that you do not need to 0:
@@ -56,6 +56,7 @@ extern "C" {
 typedef struct cfile_file cfile_file;
 typedef struct cfile_cursor cfile_cursor;
 typedef struct cfile_lookup cfile_lookup;
+typedef struct cfile_merge_cursor cfile_merge_cursor;
 typedef struct cfile_filter cfile_filter;
 typedef struct cfile_scan cfile_scan;
 typedef struct cfile_table cfile_table;
@@ -329,6 +330,38 @@ cfile_code cfile_lookup_get(cfile_lookup* lookup, const cfile_value* key, size_t
 // next call of cfile_lookup_get. `column`: a position in the list of columns of the lookup.
 // CFILE_OUT_OF_RANGE: there is no such column, or the last call has found no row.
 cfile_code cfile_lookup_column(cfile_lookup* lookup, size_t column, cfile_batch* batch);
+
+// Makes a cursor that reads `columns` of all rows in the order of their keys. Of rows with equal
+// keys, the newest comes last. The cursor is before the first row. More about it: MergeCursor
+// (cfile/merge_cursor.h). Errors as cfile_table_lookup.
+cfile_code cfile_table_merge_cursor(const cfile_table* table, const size_t* columns,
+                                    size_t num_columns, cfile_merge_cursor** cursor);
+void cfile_merge_cursor_free(cfile_merge_cursor* cursor);
+// In the following calls, a key has values as in cfile_lookup_get, or only those of the first key
+// columns: then it is the least key with these values. CFILE_INVALID_ARGUMENT: the values do not
+// fit the key.
+//
+// Goes to the first row of the range whose key is at least `key`, or to the end of the range.
+// *exact: 1 if the row has this key, with all values; `exact` may be null.
+cfile_code cfile_merge_cursor_seek_key(cfile_merge_cursor* cursor, const cfile_value* key,
+                                       size_t num_values, int32_t* exact);
+// Limits the cursor to the rows whose keys are at least `low` and less than `high`, and goes to the
+// first of these rows. A key without values is no bound.
+cfile_code cfile_merge_cursor_seek_key_range(cfile_merge_cursor* cursor, const cfile_value* low,
+                                             size_t num_low, const cfile_value* high,
+                                             size_t num_high);
+// Goes to the end of the range.
+cfile_code cfile_merge_cursor_seek_end(cfile_merge_cursor* cursor);
+// Read at most `max_rows` and at most CFILE_MAX_BATCH_ROWS rows after or before the position, in
+// the order of their keys, and go to the other side of these rows. *num_rows is 0 only at the end
+// or the beginning of the range. CFILE_INVALID_ARGUMENT: max_rows is 0.
+cfile_code cfile_merge_cursor_next(cfile_merge_cursor* cursor, size_t max_rows, size_t* num_rows);
+cfile_code cfile_merge_cursor_previous(cfile_merge_cursor* cursor, size_t max_rows,
+                                       size_t* num_rows);
+// Returns the values of a column in the rows that the last call has read, valid until the next call
+// that moves the cursor; first_ordinal is not set. `column`: a position in the list of columns of
+// the cursor. CFILE_OUT_OF_RANGE: there is no such column, or the last call has read no rows.
+cfile_code cfile_merge_cursor_column(cfile_merge_cursor* cursor, size_t column, cfile_batch* batch);
 
 // ---- Writers: of a file, or of a new part of a table
 

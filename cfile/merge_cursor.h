@@ -70,6 +70,8 @@ class MergeBatch {
     CFILE_ASSERT(!empty() && column < columns_.size() && HoldsType<T>(columns_[column].type));
     return values_[column].template As<T>();
   }
+  // Not for users: the values of a column.
+  const internal::AnyBatch& untyped(size_t column) const { return values_[column]; }
 
  private:
   std::span<const uint64_t> ordinals_;

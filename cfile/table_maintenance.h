@@ -189,7 +189,7 @@ struct RemovedGarbage {
 // files (NewTemporaryFolderName) must end within `older_than`. On network file systems, add the
 // difference between the clocks of the machines.
 //
-// Use 0 only if no writer and no reader has the table open.
+// Use 0 only if no writer has the table open and all readers are up to date (TableReader::Refresh).
 // With 0, a part that is being dropped at the same time may be removed by the next call.
 //
 // If there is no table, removes what killed writers of a new table left. Removes nothing if a part

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <filesystem>
@@ -33,8 +34,9 @@ class SystemCalls {
   // also all later calls. Counts only calls with paths that begin with `directory`. If `error` is
   // kShort, counts only reads and writes, and lets them transfer half of the bytes. If `error` is
   // EINTR, counts only calls that signals can interrupt; use kOnce, because the library repeats
-  // such a call until it succeeds.
+  // such a call until it succeeds. If `error` is kKill, the call kills this process.
   static constexpr int kShort = -1;
+  static constexpr int kKill = -2;
   void Arm(const std::string& directory, int64_t number, int error, FaultMode mode) {
     directory_ = directory;
     left_ = number;
@@ -49,9 +51,9 @@ class SystemCalls {
 
   // An effect of a call. StopRecording returns the effects since Record, in order.
   struct Event {
-    enum Kind { kMakeFolder, kCreate, kWrite, kSync, kRename, kRemove } kind;
+    enum Kind { kMakeFolder, kCreate, kWrite, kTruncate, kSync, kRename, kRemove } kind;
     std::string path;
-    std::string text;  // the written bytes, or the new name
+    std::string text;  // the written bytes, the new size, or the new name
   };
   void Record(const std::string& directory) {
     directory_ = directory;
@@ -59,6 +61,7 @@ class SystemCalls {
     events_.clear();
     recording_ = true;
   }
+  size_t num_events() const { return events_.size(); }
   std::vector<Event> StopRecording() {
     recording_ = false;
     directory_.clear();
@@ -90,6 +93,7 @@ class SystemCalls {
             bool may_be_interrupted = true) {
     if (!Watched(path) || (error_ == kShort && !may_be_short)) return 0;
     if ((error_ == EINTR && !may_be_interrupted) || left_ <= 0 || --left_ > 0) return 0;
+    if (error_ == kKill) std::raise(SIGKILL);
     if (mode_ == FaultMode::kFromThenOn) left_ = 1;
     failed_.emplace_back(name);
     return error_;
@@ -199,6 +203,19 @@ int fsync(int descriptor) {
   return result;
 }
 
+int ftruncate(int descriptor, off_t size) noexcept {
+  using cfile::testing_support::SystemCalls;
+  SystemCalls& calls = SystemCalls::Get();
+  if (const int error = calls.Fails("ftruncate", calls.PathOf(descriptor))) {
+    return cfile::testing_support::FailWith(error);
+  }
+  const auto result = static_cast<int>(syscall(SYS_ftruncate, descriptor, size));
+  if (result == 0) {
+    calls.Did(SystemCalls::Event::kTruncate, calls.PathOf(descriptor), std::to_string(size));
+  }
+  return result;
+}
+
 // A struct of the C library has the same name as this function.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -220,6 +237,22 @@ int rename(const char* from, const char* to) noexcept {
   }
   const int result = static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
   if (result == 0) calls.Did(SystemCalls::Event::kRename, from, to);
+  return result;
+}
+
+int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+              unsigned flags) noexcept {
+  using cfile::testing_support::SystemCalls;
+  SystemCalls& calls = SystemCalls::Get();
+  if (const int error = calls.Fails("rename to", SystemCalls::PathAt(to_folder, to))) {
+    return cfile::testing_support::FailWith(error);
+  }
+  const auto result =
+      static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+  if (result == 0) {
+    calls.Did(SystemCalls::Event::kRename, SystemCalls::PathAt(from_folder, from),
+              SystemCalls::PathAt(to_folder, to));
+  }
   return result;
 }
 
