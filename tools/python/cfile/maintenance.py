@@ -13,7 +13,7 @@ from . import _native, keeping
 from .errors import ArgumentError
 from .locations import located
 from .optional import Lazy
-from .selection import key_of, types_of
+from .table import Table
 from .writing import Data, settings_of
 
 Path = str | os.PathLike[str]
@@ -58,19 +58,8 @@ def drop_rows_below(path: Path, key: Any, column: str | None = None, *,
     """
     target = located(path, storage_options)
     keeping.before_dropping(target)
-    opened = _native.open_table(target)
-    types = types_of(opened)
-    names = key_of(opened)
-    if column is None and names:
-        key = list(key) if isinstance(key, (tuple, list)) else [key]
-        _native.drop_rows_below(target, None, [part if part is None else values.exact_of(part, types[name])
-                                               for part, name in zip(key, names)])
-        return
-    if column is None:
-        column = next((name for name, info in zip(types, opened.columns) if not info["levels"] and opened.has_index(name)), None)
-    if column is None:
-        raise ArgumentError(f"{target}: no column has a value index")
-    _native.drop_rows_below(target, column, values.key_of(key, types[column]))
+    searched = Table(_native.open_table(target))._searched(column)
+    _native.drop_rows_below(target, searched.name, searched._key(key))
 
 
 def collect_garbage(path: Path, older_than_seconds: float = _WEEK_SECONDS, *,

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from . import _native, keeping
-from .condition import ColumnName, Condition, condition_of, of_text
+from .condition import Condition, condition_of
 from .errors import ArgumentError
 from .rows import OpenRows
 
@@ -55,15 +55,11 @@ def _chosen(rows: Any, num_rows: int) -> Any:
     is_mask = str(getattr(rows, "dtype", getattr(rows, "type", ""))).rpartition(".")[2].lower().startswith("bool")
     if is_mask and type(rows).__module__ == "numpy" and len(rows) == num_rows:
         return rows.nonzero()[0].astype("uint64")  # much faster than a list
-    if hasattr(rows, "tolist"):
-        rows = rows.tolist()  # NumPy, pandas, memoryview
-    elif hasattr(rows, "to_list"):
-        rows = rows.to_list()  # Polars
-    elif hasattr(rows, "to_pylist"):
-        rows = rows.to_pylist()  # pyarrow
-    elif not hasattr(rows, "__iter__"):
+    # Of NumPy, pandas and memoryview; of Polars; of pyarrow.
+    to_list = next((getattr(rows, name) for name in ("tolist", "to_list", "to_pylist") if hasattr(rows, name)), None)
+    if to_list is None and not hasattr(rows, "__iter__"):
         raise TypeError(f"expected a list or an array of numbers of rows, or a mask, found {rows!r}")
-    rows = list(rows)
+    rows = list(rows) if to_list is None else to_list()
     if not is_mask and not (rows and all(map(_is_bool, rows))):
         return rows
     if len(rows) != num_rows:
@@ -143,9 +139,6 @@ class Selection(OpenRows):
         return self._opened.stream(columns=columns, where=where, begin=self._begin, end=self._end, limit=self._limit,
                                    reverse=self._reverse, column_only=self._column_only, **options)
 
-    def _arrow_type(self) -> _native.Stream:
-        return self._opened.arrow_type(columns=self._columns if self._opened.is_table else None, column_only=self._column_only)
-
     def _metadata(self) -> Mapping[str, str]:
         """The metadata of a table or a file. They describe a RangeIndex only if these are all rows in the order in which they were written.
         """
@@ -199,14 +192,12 @@ class Selection(OpenRows):
                 ordinals = [self._begin + int(ordinal) for ordinal in ordinals]
         return self._changed(ordinals=ordinals)
 
-    def scan(self, where: Condition | ColumnName | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
+    def scan(self, where: Condition | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
              reverse: bool = False) -> Selection:
         """The rows of this selection for which `where` is true; see Table.scan."""
         if self._ordinals is not None or self._limit is not None or self._reverse:
             raise TypeError("rows of take, and rows with a limit, cannot be scanned again")
-        where = of_text(where) if isinstance(where, str) else condition_of(where)
-        if where is not None and not isinstance(where, Condition):
-            raise TypeError(f"where: expected a condition such as cfile.col('delay') > 60, got {where!r}")
+        where = condition_of(where)
         both = where if self._where is None else self._where if where is None else self._where & where
         if both is not None:
             both.native(types_of(self._opened))  # finds mistakes at once

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from . import _native, pushing, spark_types
-from .condition import Condition, of_text
+from .condition import Condition, condition_of
 from .errors import ArgumentError, ConflictError
 from .locations import Place
 from .optional import need
@@ -35,7 +35,7 @@ class TableRows:
     def __init__(self, place: Place, schema: Any, options: Mapping[str, str]) -> None:
         self.place = place
         self.fields = spark_types.arrow_schema(schema)
-        self.where = of_text(options["where"]) if "where" in options else None
+        self.where = condition_of(options.get("where"))
         self.size_bytes: int | None = None  # of a partition, if the options say so
         if "partition_size_bytes" in options:
             text = options["partition_size_bytes"].strip()
@@ -102,7 +102,7 @@ class FilteringReader(BatchReader):
         """Takes the filters that cfile can test. Returns those that Spark must test again."""
         opened = self._rows.open(self._snapshot)
         types = {}
-        own = arrow.schema(opened.arrow_type())
+        own = arrow.schema(Selection(opened, None))
         flat = pushing.flat_types(opened)
         for field in self._rows.fields:
             if field.name in flat and spark_types.comparable(own.field(field.name).type, field.type):

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "cfile/merge_cursor.h"
 #include "cfile/status.h"
 #include "cfile/table_lookup.h"
 #include "tools/python/native/values.h"
@@ -11,7 +12,6 @@ namespace cfile_python {
 namespace {
 
 using cfile::ColumnType;
-using cfile::KeyPosition;
 using cfile::OrdinalRange;
 
 // CursorOf: Cursor<T> or TableCursor<T>.
@@ -27,12 +27,10 @@ class TypedCursor final : public ColumnCursor {
 
   nb::tuple Seek(nb::handle key) override {
     const Key<T> sought = KeyOf<T>(key);
-    KeyPosition found{.ordinal = num_rows_};
     // The call is made also for a key that is too great, so that errors are the same.
-    found = WithoutLock([&] { return cursor_.SeekToKey(sought.value); });
+    const auto found = WithoutLock([&] { return cursor_.SeekToKey(sought.value); });
     if (sought.beyond > 0) return nb::make_tuple(num_rows_, false);
-    const bool exact = found.exact && sought.beyond == 0 && IsExact(key, sought.value);
-    return nb::make_tuple(found.ordinal, exact);
+    return nb::make_tuple(found.ordinal, found.exact && sought.exact);
   }
 
   std::optional<uint64_t> Newest(nb::handle key) override {
@@ -43,7 +41,7 @@ class TypedCursor final : public ColumnCursor {
           cfile::StrCat("the newest rows can be found by column ", name, " only").c_str());
     }
     const Key<T> sought = KeyOf<T>(key);
-    if (sought.beyond != 0 || !IsExact(key, sought.value)) return std::nullopt;
+    if (!sought.exact) return std::nullopt;
     const cfile::FoundRow row = WithoutLock([&] { return lookup_->template Get<T>(sought.value); });
     return row.found() ? std::optional(row.ordinal()) : std::nullopt;
   }
@@ -57,7 +55,7 @@ class TypedCursor final : public ColumnCursor {
     });
   }
 
-  nb::tuple KeyRange(nb::handle low, nb::handle high) override {
+  nb::object KeyRange(nb::handle low, nb::handle high) override {
     std::optional<T> bounds[2];
     bool empty = false;
     const nb::handle keys[] = {low, high};
@@ -68,10 +66,24 @@ class TypedCursor final : public ColumnCursor {
       empty = empty || key.beyond == outside;
       if (key.beyond == 0) bounds[i] = key.value;
     }
-    const OrdinalRange range =
-        WithoutLock([&] { return cursor_.SeekToKeyRange(bounds[0], bounds[1]); });
-    const uint64_t begin = low.is_none() || !empty ? range.begin : num_rows_;
-    return nb::make_tuple(begin, empty ? begin : range.end);
+    OrdinalRange range{num_rows_, num_rows_};
+    std::vector<uint64_t> ordinals;
+    WithoutLock([&]() -> absl::Status {
+      const auto found = cursor_.SeekToKeyRange(bounds[0], bounds[1]);
+      if (found.ok() && !empty) range = *found;
+      if (!table_ || !absl::IsFailedPrecondition(found.status())) return found.status();
+      auto merged = table_->NewMergeCursor({.key_column = column_});
+      if (!merged.ok() || empty) return merged.status();
+      const absl::Status status = merged->template SeekToKeyRange<T>(bounds[0], bounds[1]);
+      if (!status.ok()) return status;
+      for (const auto& batch : merged->Batches()) {
+        if (!batch.ok()) return batch.status();
+        for (size_t i = 0; i < batch->num_rows(); ++i) ordinals.push_back(batch->ordinal(i));
+      }
+      return absl::OkStatus();
+    });
+    if (ordinals.empty()) return nb::make_tuple(range.begin, range.end);
+    return nb::bytes(ordinals.data(), ordinals.size() * sizeof(uint64_t));
   }
 
   nb::list Values(nb::handle rows) override {
@@ -80,25 +92,12 @@ class TypedCursor final : public ColumnCursor {
     nb::list values;
     const cfile::Batch<T> batch = taken_.batch();
     for (size_t i = 0; i < batch.size(); ++i) {
-      if (batch.IsValid(i)) {
-        values.append(ToPython<T>(batch.values[i], type_));
-      } else {
-        values.append(nb::none());
-      }
+      values.append(batch.IsValid(i) ? ToPython<T>(batch.values[i], type_) : nb::none());
     }
     return values;
   }
 
  private:
-  // False if the key is a float between two values of a column of 32-bit floats.
-  static bool IsExact(nb::handle key, const T& value) {
-    if constexpr (std::is_same_v<T, float>) {
-      return nb::cast<double>(key) == static_cast<double>(value);
-    } else {
-      return true;
-    }
-  }
-
   CursorOf cursor_;
   const ColumnType type_;
   const uint64_t num_rows_;

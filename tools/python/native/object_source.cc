@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -264,9 +265,11 @@ class InterruptibleSink final : public cfile::Sink {
   std::unique_ptr<Sink> file_;
 };
 
-class InterruptibleStorage : public cfile::Storage, public cfile::WholeFiles {
+class InterruptibleStorage final : public cfile::Storage, public cfile::WholeFiles {
  public:
-  explicit InterruptibleStorage(std::shared_ptr<Storage> files) : files_(std::move(files)) {}
+  explicit InterruptibleStorage(std::shared_ptr<Storage> files,
+                                std::optional<std::string> snapshot = std::nullopt)
+      : files_(std::move(files)), snapshot_(std::move(snapshot)) {}
   const std::string& name() const override { return files_->name(); }
   absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
     return Interruptible(files_->Open(path));
@@ -294,7 +297,13 @@ class InterruptibleStorage : public cfile::Storage, public cfile::WholeFiles {
   absl::Status Delete(const std::string& path) override { return files_->Delete(path); }
   absl::StatusOr<cfile::VersionedObject> Read(const std::string& path,
                                               uint64_t max_size_bytes) const override {
-    return files_->Read(path, max_size_bytes);
+    if (!snapshot_ || path != kTableFile || is_read_.exchange(true))
+      return files_->Read(path, max_size_bytes);
+    if (snapshot_->size() > max_size_bytes) {
+      return absl::OutOfRangeError(cfile::StrCat(name(), "/", path, ": ", snapshot_->size(),
+                                                 " bytes are more than max_metadata_size_bytes"));
+    }
+    return cfile::VersionedObject{.bytes = *snapshot_, .version = "snapshot"};
   }
   absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
                       std::string_view bytes) override {
@@ -304,25 +313,7 @@ class InterruptibleStorage : public cfile::Storage, public cfile::WholeFiles {
 
  private:
   const std::shared_ptr<Storage> files_;
-};
-
-class SnapshotStorage final : public InterruptibleStorage {
- public:
-  SnapshotStorage(std::shared_ptr<Storage> files, std::string snapshot)
-      : InterruptibleStorage(std::move(files)), snapshot_(std::move(snapshot)) {}
-
-  absl::StatusOr<cfile::VersionedObject> Read(const std::string& path,
-                                              uint64_t max_size_bytes) const override {
-    if (path != kTableFile || is_read_.exchange(true)) return files()->Read(path, max_size_bytes);
-    if (snapshot_.size() > max_size_bytes) {
-      return absl::OutOfRangeError(cfile::StrCat(name(), "/", path, ": ", snapshot_.size(),
-                                                 " bytes are more than max_metadata_size_bytes"));
-    }
-    return cfile::VersionedObject{.bytes = snapshot_, .version = "snapshot"};
-  }
-
- private:
-  const std::string snapshot_;
+  const std::optional<std::string> snapshot_;  // what the first read of table.cft returns
   mutable std::atomic<bool> is_read_ = false;
 };
 
@@ -359,7 +350,7 @@ std::shared_ptr<cfile::Storage> Interruptible(std::shared_ptr<cfile::Storage> fi
 std::shared_ptr<cfile::Storage> WithSnapshot(const cfile::Storage& interruptible,
                                              std::string snapshot) {
   const auto& storage = static_cast<const InterruptibleStorage&>(interruptible);
-  return std::make_shared<SnapshotStorage>(storage.files(), std::move(snapshot));
+  return std::make_shared<InterruptibleStorage>(storage.files(), std::move(snapshot));
 }
 
 }  // namespace cfile_python
