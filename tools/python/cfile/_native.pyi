@@ -110,8 +110,8 @@ class Opened:
     def verify(self) -> dict[str, Any]:
         """rows, blocks, bytes (checked) and damages, limits: lists of dicts: message, file (path), offset (bytes, or None), code."""
 
-# Options: verify_checksums, cache_size_bytes; and snapshot: a result of read_snapshot. Then the table is opened as it was at that time.
-# ConflictError, later: collect_garbage has removed its files.
+# Options: verify_checksums, cache_size_bytes, snapshot. With a snapshot (a result of read_snapshot), open_table opens the table as it was
+# when the snapshot was read. Reads of its rows raise ConflictError if collect_garbage has removed files of that time.
 def open_file(source: str | Location | RangedFile, **options: Any) -> Opened: ...
 def open_table(source: str | Location | TableFiles, **options: Any) -> Opened: ...
 def read_snapshot(path: str | Location, /) -> bytes: ...

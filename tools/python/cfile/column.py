@@ -108,7 +108,7 @@ class Column(OpenRows):
     def seek(self, key: Any) -> int:
         """Returns the ordinal of the first row whose value is not less than `key`; len(self) if there is none.
 
-        If parts of the table overlap in the order of the values, use scan or key_range for a range of keys, and no slice.
+        If parts of the table overlap in the order of the values, use key_range for a range of keys, and no slice.
         ArgumentError: the column has no value index (`sorted_by` of cfile.write).
         """
         stored = key if type(key) is self._plain else self._key(key)

@@ -76,7 +76,10 @@ def _is_buffer_of_ordinals(ordinals: Any) -> bool:
 
 
 class KeyPosition(int):
-    """The position of a row that was found by its key, in a table whose parts overlap: rows with further keys need not follow it."""
+    """The position of a row that seek or find has found in a table whose parts overlap in key order.
+
+    The next row of the table need not have the next key. So a slice that begins or ends at such a position is an error.
+    """
 
     def __add__(self, other: int) -> KeyPosition:
         return KeyPosition(int(self) + other)
@@ -140,7 +143,8 @@ class Selection(OpenRows):
                                    reverse=self._reverse, column_only=self._column_only, **options)
 
     def _metadata(self) -> Mapping[str, str]:
-        """The metadata of a table or a file. They describe a RangeIndex only if these are all rows in the order in which they were written.
+        """The metadata of a table or a file. The labels of a RangeIndex are left out unless the selection has all rows, in the order in
+        which they were written.
         """
         if self._column_only and self._opened.is_table:
             return {}
@@ -151,7 +155,7 @@ class Selection(OpenRows):
         return keeping.without_ranges(metadata)
 
     def _kept(self) -> Mapping[str, str]:
-        """What restoring.py keeps of data of Polars. A table of which nothing is kept costs no read."""
+        """The metadata for restoring.to_polars. If a table cannot have any, this reads nothing."""
         is_kept = self._opened.arrow_schema or not self._opened.is_table or any(
             info["type"] == "int128" for info in self._opened.columns)
         return self._opened.metadata if is_kept else {}
@@ -173,7 +177,7 @@ class Selection(OpenRows):
         if isinstance(key.start, KeyPosition) or isinstance(key.stop, KeyPosition):
             raise ArgumentError(
                 f"{self._opened.name}: parts overlap in the order of the key, so the rows between two keys are no slice: use "
-                f"scan((cfile.col(name) >= low) & (cfile.col(name) < high)), or merge the parts with cfile.compact")
+                f"key_range(low, high) or scan, or merge the parts with cfile.compact")
         begin, end, step = key.indices(count)
         if step != 1:
             return self.take(list(range(begin, end, step)))
