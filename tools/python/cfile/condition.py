@@ -204,8 +204,9 @@ def col(name: str) -> ColumnName:
 
 
 def condition_of(where: Condition | str | None) -> Condition | None:
-    """Makes a condition of a text in the grammar of `--where` of the tools: "delay > 60 and carrier like 'U%'". Mistakes in a text are found
-    when rows are read. TypeError: `where` is something else.
+    """Makes a condition of a text in the grammar of `--where` of the tools: "delay > 60 and carrier like 'U%'".
+
+    Mistakes in a text are found when rows are read. TypeError: `where` is something else.
     """
     if where is not None and not isinstance(where, (Condition, str)):
         raise TypeError(f"where: expected a condition such as cfile.col('delay') > 60, got {where!r}")

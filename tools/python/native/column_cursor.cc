@@ -18,12 +18,14 @@ using cfile::OrdinalRange;
 template <typename T, typename CursorOf>
 class TypedCursor final : public ColumnCursor {
  public:
-  // `table`: null for a cursor of a file.
-  TypedCursor(CursorOf cursor, ColumnType type, uint64_t num_rows, const cfile::TableReader* table,
-              size_t column)
-      : cursor_(std::move(cursor)), type_(std::move(type)), num_rows_(num_rows), column_(column) {
-    if (table != nullptr) table_ = *table;
-  }
+  // `table`: nullopt for a cursor of a file.
+  TypedCursor(CursorOf cursor, ColumnType type, uint64_t num_rows,
+              std::optional<cfile::TableReader> table, size_t column)
+      : cursor_(std::move(cursor)),
+        type_(std::move(type)),
+        num_rows_(num_rows),
+        column_(column),
+        table_(std::move(table)) {}
 
   nb::tuple Seek(nb::handle key) override {
     const Key<T> sought = KeyOf<T>(key);
@@ -102,18 +104,10 @@ class TypedCursor final : public ColumnCursor {
   const ColumnType type_;
   const uint64_t num_rows_;
   const size_t column_;
-  std::optional<cfile::TableReader> table_;
+  const std::optional<cfile::TableReader> table_;
   std::optional<cfile::TableLookup> lookup_;  // made when it is first used
   cfile::OwnedBatch<T> taken_;
 };
-
-template <typename T, typename CursorOf>
-std::unique_ptr<ColumnCursor> Made(absl::StatusOr<CursorOf> cursor, const ColumnType& type,
-                                   uint64_t num_rows, const cfile::TableReader* table = nullptr,
-                                   size_t column = 0) {
-  return std::make_unique<TypedCursor<T, CursorOf>>(ValueOf(std::move(cursor)), type, num_rows,
-                                                    table, column);
-}
 
 }  // namespace
 
@@ -128,12 +122,15 @@ std::unique_ptr<ColumnCursor> NewColumnCursor(const FileOrTable& opened,
                                .c_str());
     }
   }
-  return cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) {
+  using Made = std::unique_ptr<ColumnCursor>;
+  return cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) -> Made {
     if (const auto* table = std::get_if<cfile::TableReader>(&opened)) {
-      return Made<T>(table->NewCursor<T>(column), type, table->num_rows(), table, column);
+      return std::make_unique<TypedCursor<T, cfile::TableCursor<T>>>(
+          ValueOf(table->NewCursor<T>(column)), type, table->num_rows(), *table, column);
     }
     const auto& file = std::get<cfile::Reader>(opened);
-    return Made<T>(file.NewCursor<T>(), type, file.num_rows());
+    return std::make_unique<TypedCursor<T, cfile::Cursor<T>>>(
+        ValueOf(file.NewCursor<T>()), type, file.num_rows(), std::nullopt, column);
   });
 }
 

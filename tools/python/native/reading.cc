@@ -245,13 +245,7 @@ void AddReading(nb::module_& module) {
       .def_rw("origin", &Opened::origin)
       .def_rw("threads", &Opened::threads)
       .def_rw("snapshot", &Opened::snapshot)
-      .def("close",
-           [](Opened& opened) {
-             WithoutLock([&] {
-               opened.Close();
-               return absl::OkStatus();
-             });
-           })
+      .def("close", &Opened::Close, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("is_table", &Opened::is_table)
       .def_prop_ro("name", [](const Opened& opened) { return PathOf(opened.name()); })
       .def_prop_ro("num_rows", &Opened::num_rows)
