@@ -63,7 +63,7 @@ class Opened:
     oldest_reader: str  # of a table
     arrow_schema: str  # ARROW:schema of the metadata, or ""; no read if there is none
     fields: list[str]  # the top-level fields of the rows: names of columns, or of groups of a table of nested records
-    snapshot: bytes | None  # of a table that open_table has opened: what describes it, for a second call
+    snapshot: bytes | None  # of a table at a path or a URL: what describes it, for open_table
     threads: int  # of a scan of all rows
     origin: tuple[Any, ...]  # how to open it again; opening.py sets it
     def close(self) -> None:
@@ -110,11 +110,10 @@ class Opened:
     def verify(self) -> dict[str, Any]:
         """rows, blocks, bytes (checked) and damages, limits: lists of dicts: message, file (path), offset (bytes, or None), code."""
 
-# Options: verify_checksums, cache_size_bytes, snapshot. With a snapshot (a result of read_snapshot), open_table opens the table as it was
-# when the snapshot was read. Reads of its rows raise ConflictError if collect_garbage has removed files of that time.
+# Options: verify_checksums, cache_size_bytes, snapshot. With Opened.snapshot of an earlier call, open_table opens the table as it was then.
+# Reads of its rows raise ConflictError if collect_garbage has removed files of that time.
 def open_file(source: str | Location | RangedFile, **options: Any) -> Opened: ...
 def open_table(source: str | Location | TableFiles, **options: Any) -> Opened: ...
-def read_snapshot(path: str | Location, /) -> bytes: ...
 
 class WriterSettings(TypedDict, total=False):
     """Options of one column's file; missing keys have the library's defaults."""

@@ -18,7 +18,7 @@ _MOST_CHARACTERS = 24
 
 def with_bounds(described: dict[str, Any], type_text: str) -> dict[str, Any]:
     """Converts the bounds of statistics or of a block to values of Python."""
-    bounds = {name: values.python_of(described[name], type_text) for name in ("min", "max") if name in described}
+    bounds: dict[str, Any] = {name: values.python_of(described[name], type_text) for name in ("min", "max") if name in described}
     return {**described, **bounds}
 
 

@@ -187,13 +187,6 @@ std::unique_ptr<Opened> OpenFile(const nb::object& source, const nb::kwargs& giv
   return std::make_unique<Opened>(std::move(file), std::move(name));
 }
 
-// Reads the file that describes a table. kNotFound: there is no table.
-absl::StatusOr<std::string> ReadSnapshot(const cfile::Storage& storage) {
-  auto object = storage.Read(kTableFile, kLimits.max_metadata_size_bytes);
-  if (!object.ok()) return object.status();
-  return std::move(object->bytes);
-}
-
 // Opens a table as it is in the snapshot, or as it is now.
 std::unique_ptr<Opened> OpenTable(const nb::object& source, const nb::kwargs& given) {
   nb::object snapshot = nb::none();
@@ -202,12 +195,12 @@ std::unique_ptr<Opened> OpenTable(const nb::object& source, const nb::kwargs& gi
   std::shared_ptr<cfile::Storage> storage = place ? place->Storage() : NewObjectStorage(source);
   if (place && snapshot.is_none()) {
     // Errors have a better text if the table is opened without a snapshot.
-    absl::StatusOr<std::string> bytes;
+    absl::StatusOr<cfile::VersionedObject> file;
     WithoutLock([&] {
-      bytes = ReadSnapshot(*storage);
+      file = storage->Read(kTableFile, kLimits.max_metadata_size_bytes);
       return absl::OkStatus();
     });
-    if (bytes.ok()) snapshot = nb::bytes(bytes->data(), bytes->size());
+    if (file.ok()) snapshot = nb::bytes(file->bytes.data(), file->bytes.size());
   }
   if (place && !snapshot.is_none()) {
     const auto bytes = nb::cast<nb::bytes>(snapshot);
@@ -317,11 +310,6 @@ void AddReading(nb::module_& module) {
       .def("verify", &Verify);
   module.def("open_file", &OpenFile, arg("source"), arg("options"));
   module.def("open_table", &OpenTable, arg("source"), arg("options"));
-  module.def("read_snapshot", [](const Location& path) {
-    const std::string bytes =
-        AtTable(path, [](const auto& storage) { return ReadSnapshot(*storage); });
-    return nb::bytes(bytes.data(), bytes.size());
-  });
 }
 
 }  // namespace cfile_python
