@@ -14,7 +14,7 @@ from .errors import ArgumentError
 from .locations import located
 from .optional import Lazy
 from .table import Table
-from .writing import Data, settings_of
+from .writing import Data, names_of, settings_of
 
 Path = str | os.PathLike[str]
 values = Lazy("cfile.values")
@@ -39,12 +39,12 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
     """
     target = located(path, storage_options)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal})
-    return _native.compact(target, list(parts), settings, newest)
+    return _native.compact(target, names_of(parts), settings, newest)
 
 
 def drop_parts(path: Path, parts: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes parts (Table.parts names them). Their files stay until collect_garbage. NotFoundError: there is no such part."""
-    target, dropped = located(path, storage_options), [parts] if isinstance(parts, str) else list(parts)
+    target, dropped = located(path, storage_options), names_of(parts)
     if any(part["name"] in dropped for part in _native.open_table(target).parts()[:1]):
         keeping.before_dropping(target)
     _native.drop_parts(target, dropped)
@@ -141,7 +141,7 @@ def _write_columns(path: Path, data: Any, options: dict[str, Any], storage_optio
 
 def drop_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes columns. Their files stay until collect_garbage."""
-    target, dropped = located(path, storage_options), [names] if isinstance(names, str) else list(names)
+    target, dropped = located(path, storage_options), names_of(names)
     _native.drop_columns(target, dropped)
     keeping.change(target, lambda now: keeping.renamed(now, dict.fromkeys(dropped, "")))
 
@@ -155,7 +155,7 @@ def rename_column(path: Path, old: str, new: str, *, storage_options: Mapping[st
 
 def reorder_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Puts the columns into this order. Each column must be named once."""
-    _native.reorder_columns(located(path, storage_options), list(names))
+    _native.reorder_columns(located(path, storage_options), names_of(names))
 
 
 def widen_column(path: Path, name: str, type: str, *, storage_options: Mapping[str, Any] | None = None) -> None:

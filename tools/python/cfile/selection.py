@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from . import _native, keeping
@@ -16,19 +15,17 @@ def ordinals_of(ordinals: Iterable[Any], num_rows: int) -> list[int]:
     """Returns ordinals that count from the start; -1 is the last row. IndexError: there is no such row. TypeError: one is no integer."""
     found = []
     for given in ordinals:
-        ordinal = _ordinal(given)
+        try:
+            if isinstance(given, bool):
+                raise TypeError
+            ordinal = operator.index(given)
+        except TypeError:
+            raise TypeError(f"expected the number of a row, found {given!r} of type {type(given).__name__}") from None
         counted = ordinal + num_rows if ordinal < 0 else ordinal
         if not 0 <= counted < num_rows:
             raise IndexError(f"row {ordinal} of {num_rows} rows")
         found.append(counted)
     return found
-
-
-def _ordinal(given: Any) -> int:
-    if not isinstance(given, bool):
-        with suppress(TypeError):
-            return operator.index(given)
-    raise TypeError(f"expected the number of a row, found {given!r} of type {type(given).__name__}")
 
 
 def single_ordinal(key: Any, num_rows: int) -> int | None:

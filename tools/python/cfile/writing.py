@@ -144,10 +144,11 @@ def with_metadata(settings: dict[str, Any], first: str, metadata: Mapping[str, s
         settings[first] = {**settings.get(first, settings[""]), "metadata": metadata}
 
 
-def names_of(sorted_by: Any) -> list[str]:
-    if sorted_by is None or isinstance(sorted_by, bool):
+def names_of(given: Any) -> list[str]:
+    """One name, or several; none for None, True and False."""
+    if given is None or isinstance(given, bool):
         return []
-    return [sorted_by] if isinstance(sorted_by, str) else list(sorted_by)
+    return [given] if isinstance(given, str) else list(given)
 
 
 def check_names(sorted_by: Collection[str], names: Collection[str]) -> None:

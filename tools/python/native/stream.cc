@@ -45,8 +45,9 @@ absl::StatusCode CodeOf(int error) {
 // A stream around another one. Thread-compatible, but error() is thread-safe.
 class CheckedStream {
  public:
+  // Takes over *stream, whose release becomes null.
   CheckedStream(ArrowArrayStream* stream, std::string name) : name_(std::move(name)) {
-    inner_.value = *std::exchange(stream, nullptr);
+    inner_.value = std::exchange(*stream, ArrowArrayStream{});
   }
 
   int GetSchema(ArrowSchema* out) { return Keep(inner_.value.get_schema(&inner_.value, out)); }
@@ -135,9 +136,7 @@ int ErrnoOf(absl::StatusCode code) {
 
 ExportedStream::ExportedStream(ArrowArrayStream* stream, std::string name, Pairs metadata)
     : stream_(std::make_shared<CheckedStream>(stream, std::move(name))),
-      metadata_(std::move(metadata)) {
-  stream->release = nullptr;
-}
+      metadata_(std::move(metadata)) {}
 
 nb::object ExportedStream::Capsule() {
   if (std::exchange(consumed_, true)) throw nb::value_error("the stream was consumed before");
@@ -157,9 +156,7 @@ void ExportedStream::RaiseError() const { Check(stream_->error()); }
 std::unique_ptr<Released<ArrowArrayStream>> StreamOf(nb::handle data, const std::string& name) {
   auto taken = Taken<ArrowArrayStream>(data, "__arrow_c_stream__", kStreamName);
   auto stream = std::make_unique<Released<ArrowArrayStream>>();
-  auto checked = std::make_shared<CheckedStream>(&taken->value, name);
-  taken->value.release = nullptr;
-  MakeStream(std::move(checked), &stream->value);
+  MakeStream(std::make_shared<CheckedStream>(&taken->value, name), &stream->value);
   return stream;
 }
 
