@@ -98,18 +98,12 @@ def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = ""
     >>> len(cfile.open(tmp / "log"))
     2
     """
-    parts = _listed(parts)
-    # A table without rows has no file that could have a value index, so one column becomes a key, too.
-    keys = [] if schema is None else names_of(sorted_by)
-    return _native.commit_parts(located(path, storage_options), parts, id, names_of(replacing), schema, keys)
-
-
-def _listed(parts: Any) -> list[bytes]:
-    """The parts in a list. TypeError: something else was given."""
     if isinstance(parts, (bytes, bytearray, memoryview, str)):
         raise TypeError("parts: expected a list of results of cfile.write_part, found a single result: pass [part]")
-    found = list(parts)
-    for part in found:
+    listed = list(parts)
+    for part in listed:
         if not isinstance(part, bytes):
             raise TypeError(f"parts: expected results of cfile.write_part (bytes), found {type(part).__name__}")
-    return found
+    # A table without rows has no file that could have a value index, so one column becomes a key, too.
+    keys = [] if schema is None else names_of(sorted_by)
+    return _native.commit_parts(located(path, storage_options), listed, id, names_of(replacing), schema, keys)
