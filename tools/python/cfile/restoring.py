@@ -41,6 +41,10 @@ def _kind(data_type: Any) -> str:
     return str(data_type).replace("large_", "").replace("_view", "").replace("date64[ms]", "date32[day]").partition("(")[0]
 
 
+def _read_values(text: str) -> Any:
+    return _read_table(text).column(0).combine_chunks()
+
+
 def _read_table(text: str) -> Any:
     return arrow.ipc.open_stream(base64.b64decode(text)).read_all()
 
@@ -60,7 +64,7 @@ def _restored(column: Any, data_type: Any, categories: Any) -> Any:
     if isinstance(categories, list):
         known = arrow.array(categories, data_type.value_type)
     elif categories is not None:
-        known = _read_table(categories).column(0).combine_chunks()
+        known = _read_values(categories)
     if known is None or compute.index_in(values, known).null_count > values.null_count:
         # The categories are not known, or rows that were appended later have others. The categories of the rows have no known order.
         return values.dictionary_encode().cast(arrow.dictionary(data_type.index_type, data_type.value_type))
@@ -117,7 +121,7 @@ def to_pandas(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]
                 frame[name] = frame[name].astype("string[python]")
         for name, of in json.loads(metadata.get(CATEGORIES, "{}")).items():
             if isinstance(of, dict) and name in frame:
-                dtype = pandas.CategoricalDtype(_read_table(of["values"]).column(0).to_pandas(), of["ordered"])
+                dtype = pandas.CategoricalDtype(_read_values(of["values"]).to_pandas(), of["ordered"])
                 categorical = frame[name].astype(dtype)
                 if categorical.isna().sum() == data.column(name).null_count:  # rows that were appended later may have others
                     frame[name] = categorical
