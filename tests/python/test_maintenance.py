@@ -42,6 +42,8 @@ def test_compact(path, options):
 
 def test_compact_some_parts(path):
     names = [part["name"] for part in cfile.open(path).parts]
+    with pytest.raises(cfile.NotFoundError, match="strange"):
+        cfile.compact(path, "strange")
     assert cfile.compact(path, names[:2])["rows"] == 2000
     assert len(cfile.open(path).parts) == 2 and _ids(path) == list(range(3000))
     with pytest.raises(cfile.NotFoundError):

@@ -145,7 +145,7 @@ def test_snapshots(tmp):
     for begin in (0, 10, 20):
         cfile.commit(tmp / "t", [write_one(tmp / "t", begin)])
     path = str(tmp / "t")
-    snapshot = pickle.loads(pickle.dumps(_native.read_snapshot(path)))
+    snapshot = pickle.loads(pickle.dumps(_native.open_table(path).snapshot))
     parts = _native.open_table(path).parts()
     assert [part["commit"] for part in parts] == [1, 2, 3]
     cfile.compact(tmp / "t", [part["name"] for part in parts[1:]])

@@ -3,6 +3,7 @@ import array
 import datetime
 import decimal
 import math
+import pickle
 
 import numpy
 import pandas
@@ -205,6 +206,41 @@ def test_slices_between_keys(tmp, key):
     if key == "k":
         table = cfile.open(tmp / "t")
         assert [row["k"] for row in table[table.seek(7):table.seek(12)].to_pylist()] == [7, 9, 9]
+
+
+@pytest.mark.parametrize("key, bounds", [
+    ("k", [-5, 7, 0.5, 3.5, 19, 10**30, -10**30]),
+    (["k", "n"], [(-5,), (-5, 1), 7, (7, 2), (19, 2), (-20, 0)]),
+])
+def test_key_ranges(tmp, key, bounds):
+    def of(value):
+        return (value["k"], value["n"]) if isinstance(value, dict) else value if isinstance(value, tuple) else (value,)
+    rows = [{"k": row * 7919 % 40 - 20, "n": row % 3 if key != "k" else 0, "text": f"row {row}"} for row in range(300)]
+    parts = [sorted(rows[begin:begin + 100], key=of) for begin in (0, 100, 200)]
+    for part in parts:
+        options = {"sorted_by": key} if part is parts[0] else {}
+        (cfile.write if options else cfile.append)(tmp / "t", pyarrow.Table.from_pylist(part, SCHEMA_OF_KEYS), **options)
+    in_order = sorted(sum(parts, []), key=of)  # rows with equal keys keep the order of the parts
+    for is_compacted in (False, True):
+        table = cfile.open(tmp / "t")
+        for low in (None, *bounds):
+            for high in (None, *bounds):
+                expected = [row for row in in_order if (low is None or of(row) >= of(low)) and (high is None or of(row) < of(high))]
+                found = table.key_range(low, high)
+                assert found.to_pylist() == expected and found.count() == len(expected), (low, high)
+                assert table.key_range(low, high, columns=["text"]).to_pylist() == [{"text": row["text"]} for row in expected]
+                if key == "k":
+                    assert table["k"].key_range(low, high).to_pylist() == [row["k"] for row in expected]
+        assert pickle.loads(pickle.dumps(table.key_range(-5, 7))).head(3).to_pylist() == table.key_range(-5, 7).to_pylist()[:3]
+        for value in range(-21, 21):
+            first = next((row for row in in_order if row["k"] == value), None)
+            ordinal = table.find(value)
+            assert first == (None if ordinal is None else table[ordinal])
+        assert cfile.compact(tmp / "t")["rows"] == 300 or is_compacted
+    cfile.write(tmp / "unsorted", pyarrow.table({"k": [1]}))
+    for wrong in (cfile.open(tmp / "unsorted"), cfile.open(tmp / "unsorted")["k"]):
+        with pytest.raises(cfile.Error, match="value index"):
+            wrong.key_range(1)
 
 
 @pytest.mark.parametrize("key", ["k", ["k", "n"]])

@@ -153,7 +153,7 @@ def takes_columns(name, item):
 
 def with_names(name, script, column=COLUMN):
     """A part of a script that searches the names of columns."""
-    # Parquet and Arrow, then text; no pipe, no terminal.
+    # The tool prints the names in Parquet and Arrow files. For other files, sed prints the names in the first line. Pipes are not read.
     header = f"! {name} --print-names \"$each\" . 2>/dev/null && [ -f \"$each\" ] && sed -nE '{HEADER}' \"$each\" 2>/dev/null" if PLACES[name] else "true"
     keys = f'[ -f "$each" ] && {KEYS}' if PLACES[name] else "true"
     for mark, text in {"@TOOL@": name.replace("-", "_"), "@COLUMN@": column, "@HEADER@": header, "@KEYS@": keys}.items():

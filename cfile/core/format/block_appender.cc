@@ -39,8 +39,8 @@ absl::Status BlockAppender::CheckSize(size_t size_bytes, const BlockStorage& sto
 absl::StatusOr<BlockPointer> BlockAppender::PointerFrom(uint64_t begin) const {
   const uint64_t size = offset_ - begin;
   if (size > std::numeric_limits<int32_t>::max()) {
-    return absl::OutOfRangeError(StrCat(sink_->name(), ": a stored block of ", size,
-                                        " bytes is larger than 2^31 - 1 bytes"));
+    return OutOfRange(sink_->name(), ": a stored block of ", size,
+                      " bytes is larger than 2^31 - 1 bytes");
   }
   return BlockPointer{.offset = begin, .size = static_cast<uint32_t>(size)};
 }

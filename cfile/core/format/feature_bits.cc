@@ -67,7 +67,7 @@ uint32_t FeaturesOf(Encoding encoding) {
 
 absl::Status CheckDependencies(const FileInfo& info) {
   const auto damaged = [](absl::string_view what) {
-    return absl::DataLossError(StrCat("the footer is damaged: ", what));
+    return DataLoss("the footer is damaged: ", what);
   };
   if (NeedsExtendedBlocks(info) && !info.has_extended_blocks()) {
     return damaged(

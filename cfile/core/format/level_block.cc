@@ -65,8 +65,8 @@ absl::Status LevelEncoder::AddArrays(const uint16_t* repetition, const uint16_t*
     }
     if (!has_room_) continue;
     if (length_ == kMaxLength) {
-      return absl::OutOfRangeError(
-          StrCat("entry ", first_entry + i, ": an array has at most ", kMaxLength, " elements"));
+      return OutOfRange("entry ", first_entry + i, ": an array has at most ", kMaxLength,
+                        " elements");
     }
     ++length_;
     ++num_elements_;

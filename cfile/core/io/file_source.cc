@@ -135,9 +135,8 @@ class PreadSource final : public Source {
         out = out.subspan(static_cast<size_t>(count));
         offset += static_cast<size_t>(count);
       } else if (count == 0) {
-        return absl::DataLossError(StrCat(path_, ": had ", file_.size,
-                                          " bytes when it was opened, now ends before byte ",
-                                          offset + out.size()));
+        return DataLoss(path_, ": had ", file_.size,
+                        " bytes when it was opened, now ends before byte ", offset + out.size());
       } else if (errno != EINTR) {
         return SystemError("pread", path_, errno);
       }

@@ -76,10 +76,10 @@ absl::Status CheckSizes(std::span<const std::string_view> values, const ColumnTy
           StrCat(where(i), " has ", size, " bytes, the type has ", type.type_length));
     }
     if (size > limit) {
-      return absl::OutOfRangeError(StrCat(
-          where(i), " has ", size, " bytes, ",
-          limit < block_limit ? AboveLimit(limit, "max_value_size_bytes")
-                              : AboveLimit(options.max_block_size_bytes, "max_block_size_bytes")));
+      return OutOfRange(where(i), " has ", size, " bytes, ",
+                        limit < block_limit
+                            ? AboveLimit(limit, "max_value_size_bytes")
+                            : AboveLimit(options.max_block_size_bytes, "max_block_size_bytes"));
     }
   }
   return absl::OkStatus();

@@ -63,9 +63,8 @@ absl::Status FileWriter::CheckIndexSize() const {
                       (value_ ? value_->reader_memory_bytes() : 0);
   const size_t limit = options_.max_index_size_bytes;
   if (size <= limit) return absl::OkStatus();
-  return absl::OutOfRangeError(StrCat(name(), ": an index that takes ", size,
-                                      " bytes of memory is ",
-                                      AboveLimit(limit, "max_index_size_bytes")));
+  return OutOfRange(name(), ": an index that takes ", size, " bytes of memory is ",
+                    AboveLimit(limit, "max_index_size_bytes"));
 }
 
 absl::Status FileWriter::Begin() {

@@ -210,10 +210,9 @@ class EntryWriter final : public internal::ColumnPipeline {
     while (!values.empty()) {
       const size_t taken = encoder_->AppendAny(values);
       if (taken == 0) {
-        return absl::OutOfRangeError(
-            StrCat(file_.name(), ": record ", num_records_ + records - 1,
-                   " with the records before it in its block is ",
-                   AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
+        return OutOfRange(file_.name(), ": record ", num_records_ + records - 1,
+                          " with the records before it in its block is ",
+                          AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes"));
       }
       values = From(values, taken);
     }
@@ -238,9 +237,8 @@ class EntryWriter final : public internal::ColumnPipeline {
   }
 
   absl::Status TooManyRecords() const {
-    return absl::OutOfRangeError(
-        StrCat(file_.name(), ": a file holds at most ", kMax32,
-               " records and a block at most as many entries: begin another part"));
+    return OutOfRange(file_.name(), ": a file holds at most ", kMax32,
+                      " records and a block at most as many entries: begin another part");
   }
 
   absl::Status Copy(const internal::CopiedBlock& block) {

@@ -154,8 +154,8 @@ class ValueWriter final : public internal::ColumnPipeline {
 
   absl::Status CheckRoom(uint64_t rows) const {
     if (rows <= kMaxRows - num_rows_) return absl::OkStatus();
-    return absl::OutOfRangeError(
-        StrCat(file_.name(), ": a file holds at most ", kMaxRows, " rows: begin another part"));
+    return OutOfRange(file_.name(), ": a file holds at most ", kMaxRows,
+                      " rows: begin another part");
   }
 
   // Checks that the values are keys and in ascending order, for the value index. The error names

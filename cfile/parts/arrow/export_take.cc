@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/parts/arrow/export_stream.h"
 #include "cfile/parts/arrow/field_tree.h"
 #include "cfile/parts/arrow/taken_column.h"
@@ -86,9 +85,8 @@ absl::Status ExportTake(TableScan scan, std::vector<uint64_t> ordinals, const Fi
   const ScanSource& source = TableScanAccess::Source(scan);
   for (const uint64_t ordinal : ordinals) {
     if (ordinal >= source.num_rows()) {
-      return absl::OutOfRangeError(absl::StrCat(source.name(), ": ordinal ", ordinal, ", the ",
-                                                file == nullptr ? "table" : "file", " has ",
-                                                source.num_rows(), " rows"));
+      return OutOfRange(source.name(), ": ordinal ", ordinal, ", the ",
+                        file == nullptr ? "table" : "file", " has ", source.num_rows(), " rows");
     }
   }
   CFILE_ASSIGN_OR_RETURN(std::vector<internal::ExportedColumn> columns,

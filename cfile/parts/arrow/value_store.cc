@@ -4,8 +4,8 @@
 #include <functional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/parts/arrow/buffer_pool.h"
+#include "encodings/core/status.h"
 
 namespace cfile::internal {
 namespace {
@@ -83,8 +83,7 @@ bool InMemoryOf(const std::shared_ptr<const Source>& source, const void* bytes) 
 }
 
 absl::Status TooLong(size_t size) {
-  return absl::OutOfRangeError(
-      absl::StrCat("a value of ", size, " bytes is too long for an Arrow array of 2^31 bytes"));
+  return OutOfRange("a value of ", size, " bytes is too long for an Arrow array of 2^31 bytes");
 }
 
 const void* NoBytes() {

@@ -109,9 +109,9 @@ absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal) {
         StrCat(file.source().name(), ": the file has no positional index"));
   }
   if (ordinal >= file.info().num_rows) {
-    return absl::OutOfRangeError(StrCat(
-        file.source().name(), ": there is no row ", ordinal, ": the file has ",
-        file.info().num_rows, file.info().num_rows == 1 ? " row" : " rows", ", counted from 0"));
+    return OutOfRange(file.source().name(), ": there is no row ", ordinal, ": the file has ",
+                      file.info().num_rows, file.info().num_rows == 1 ? " row" : " rows",
+                      ", counted from 0");
   }
   IndexWalk target(&file, IndexKind::kPositional);
   CFILE_RETURN_IF_ERROR(target.SeekToOrdinal(ordinal));
@@ -156,9 +156,8 @@ absl::StatusOr<RegionDetails> DescribeBlock(const Reader& reader, uint64_t index
   uint64_t blocks = 0;
   for (; walk.valid() && blocks < index; ++blocks) CFILE_RETURN_IF_ERROR(walk.Next());
   if (!walk.valid()) {
-    return absl::OutOfRangeError(StrCat(file.source().name(), ": there is no block ", index,
-                                        ": the file has ", blocks,
-                                        blocks == 1 ? " block" : " blocks", ", counted from 0"));
+    return OutOfRange(file.source().name(), ": there is no block ", index, ": the file has ",
+                      blocks, blocks == 1 ? " block" : " blocks", ", counted from 0");
   }
   FileRegion region{.kind = RegionKind::kDataBlock,
                     .offset = walk.pointer().offset,

@@ -31,9 +31,8 @@ size_t SizeOf(Pieces pieces) {
 
 absl::Status CheckPageSize(size_t size) {
   if (size <= encodings::parquet::kMaxPageBytes) return absl::OkStatus();
-  return absl::OutOfRangeError(encodings::StrCat("a page would have ", size,
-                                                 " bytes, but Parquet's pages have at most ",
-                                                 encodings::parquet::kMaxPageBytes));
+  return OutOfRange("a page would have ", size, " bytes, but Parquet's pages have at most ",
+                    encodings::parquet::kMaxPageBytes);
 }
 
 }  // namespace

@@ -420,9 +420,8 @@ absl::Status BlockExporter::Recode(ChunkWriter& chunk) {
     }
     summary_->AddAny(values);
     if (encoder->AppendAny(values) < values.count) {
-      return absl::OutOfRangeError(encodings::StrCat(levels_.num_rows,
-                                                     " rows take more bytes than a page may have, ",
-                                                     encodings::parquet::kMaxPageBytes));
+      return OutOfRange(levels_.num_rows, " rows take more bytes than a page may have, ",
+                        encodings::parquet::kMaxPageBytes);
     }
     left -= static_cast<uint32_t>(batch.size());
   }

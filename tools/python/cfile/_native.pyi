@@ -63,7 +63,7 @@ class Opened:
     oldest_reader: str  # of a table
     arrow_schema: str  # ARROW:schema of the metadata, or ""; no read if there is none
     fields: list[str]  # the top-level fields of the rows: names of columns, or of groups of a table of nested records
-    snapshot: bytes | None  # of a table that open_table has opened: what describes it, for a second call
+    snapshot: bytes | None  # of a table at a path or a URL: what describes it, for open_table
     threads: int  # of a scan of all rows
     origin: tuple[Any, ...]  # how to open it again; opening.py sets it
     def close(self) -> None:
@@ -78,22 +78,19 @@ class Opened:
         """The rows at `ordinals`: a buffer of uint64 (array.array("Q"), NumPy) or a sequence of int. IndexError."""
     def values(self, column: str, ordinals: Sequence[int], /) -> list[Any]:
         """The stored values of these rows. IndexError. TypeError: the column has levels."""
-    def arrow_type(self, *, columns: Sequence[str] | None = None, column_only: bool = False) -> Stream:
-        """No rows of the type of what stream() returns with dictionaries=False, with the metadata of the fields."""
+
+    # Searches. The column "" stands for the key columns of a table: then a key is a sequence of stored values of the first of them.
     def seek(self, column: str, key: Any, /) -> tuple[int, bool]:
         """(ordinal, exact) of the first row whose value is not less than the stored value `key`; (num_rows, False) if there is none.
-        A number outside of the column's range is allowed. Raises UnsupportedError-like errors as Cursor::SeekToKey."""
-    def in_key_order(self, column: str | None = None) -> bool:
-        """Whether the rows of all parts follow each other in the order of the column, or of the key columns."""
-
+        A number outside of the column's range is allowed. Errors: those of Cursor::SeekToKey."""
+    def has_prefix(self, key: Sequence[Any], /) -> bool:
+        """Whether a row has these values of the first key columns."""
+    def in_key_order(self, column: str, /) -> bool:
+        """Whether the rows of all parts follow each other in the order of the column."""
     def newest(self, column: str, key: Any, /) -> int | None:
         """The ordinal of the newest row whose value equals the stored value `key`. TypeError: TableLookup searches another column."""
-    def newest_compound(self, key: Sequence[Any], /) -> int | None: ...
-    def seek_compound(self, key: Sequence[Any], /) -> tuple[int, bool]:
-        """The same for a table with key columns: stored values of the first len(key) key columns. exact: whether the row has this
-        key, or begins with it."""
-    def key_range(self, column: str, low: Any | None, high: Any | None) -> tuple[int, int]:
-        """(begin, end) of the rows with low <= value < high."""
+    def key_range(self, column: str, low: Any | None, high: Any | None) -> tuple[int, int] | bytes:
+        """The rows with low <= value < high: (begin, end), or, if parts overlap, their ordinals in key order, 8 bytes each."""
     def has_index(self, column: str, /) -> bool:
         """Whether seek() works for this column."""
     def split(self, max_ranges: int, columns: Sequence[str] | None = None, where: Filter | None = None) -> list[tuple[int, int]]:
@@ -113,11 +110,10 @@ class Opened:
     def verify(self) -> dict[str, Any]:
         """rows, blocks, bytes (checked) and damages, limits: lists of dicts: message, file (path), offset (bytes, or None), code."""
 
-# Options: verify_checksums, cache_size_bytes; and snapshot: a result of read_snapshot. Then the table is opened as it was at that time.
-# ConflictError, later: collect_garbage has removed its files.
+# Options: verify_checksums, cache_size_bytes, snapshot. With Opened.snapshot of an earlier call, open_table opens the table as it was then.
+# Reads of its rows raise ConflictError if collect_garbage has removed files of that time.
 def open_file(source: str | Location | RangedFile, **options: Any) -> Opened: ...
 def open_table(source: str | Location | TableFiles, **options: Any) -> Opened: ...
-def read_snapshot(path: str | Location, /) -> bytes: ...
 
 class WriterSettings(TypedDict, total=False):
     """Options of one column's file; missing keys have the library's defaults."""
@@ -127,7 +123,7 @@ class WriterSettings(TypedDict, total=False):
     nullable: bool  # a single file only
     value_index: bool
     block_size_bytes: int
-    bloom_filter_bits_per_value: int
+    bloom_filter: int  # bits for each distinct value
     max_metadata_size_bytes: int
     oldest_reader: str  # "kudu", "0.1", "0.2"
     metadata: dict[str, str]
@@ -177,8 +173,8 @@ def commit_parts(path: str | Location, parts: Sequence[bytes], id: str, replaced
                  keys: Sequence[str]) -> bool:
     """Publishes the parts that Writer.finish_prepared has described (cfile/prepared_parts.h). schema, keys: as for Writer.create,
     if the table may have to be created without parts. False: the parts, or a commit with this id, were published before."""
-def drop_rows_below(path: str | Location, column: str | None, key: Any) -> None:
-    """column: the sort column; None: the table has key columns, and key is a sequence of stored values for the first of them."""
+def drop_rows_below(path: str | Location, column: str, key: Any) -> None:
+    """column, key: as for Opened.seek."""
 def collect_garbage(path: str | Location, older_than_seconds: float) -> list[tuple[str, int]]:
     """(name, size in bytes) of what was removed."""
 def add_column(path: str | Location, name: str, type: str, nullable: bool, default: Any | None) -> None: ...

@@ -1,14 +1,16 @@
 """A column of a table, or a file."""
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from . import _native, preview
-from .condition import ColumnName, Condition
+from .condition import Condition
+from .errors import ArgumentError
 from .optional import Lazy
 from .rows import OpenRows
-from .selection import KeyPosition, Selection, single_ordinal
+from .selection import KeyPosition, Selection, single_ordinal, types_of
 
 values = Lazy("cfile.values")
 # Not "float": a key is rounded to 32 bits.
@@ -96,7 +98,7 @@ class Column(OpenRows):
         """A mask of the rows that have no value, as a pyarrow.ChunkedArray: table[column.is_null()]."""
         return self.to_arrow().is_null()
 
-    def scan(self, where: Condition | ColumnName | str | None = None, *, limit: int | None = None, reverse: bool = False) -> Selection:
+    def scan(self, where: Condition | str | None = None, *, limit: int | None = None, reverse: bool = False) -> Selection:
         """The rows for which `where` is true. In a file, the column has the name "value".
 
         limit: at most so many rows. reverse: batches from the last to the first.
@@ -106,11 +108,19 @@ class Column(OpenRows):
     def seek(self, key: Any) -> int:
         """Returns the ordinal of the first row whose value is not less than `key`; len(self) if there is none.
 
-        If parts of the table overlap in the order of the values, use scan or key_range for a range of keys, and no slice.
+        If parts of the table overlap in the order of the values, use key_range for a range of keys, and no slice.
         ArgumentError: the column has no value index (`sorted_by` of cfile.write).
         """
-        stored = key if type(key) is self._plain else values.key_of(key, self.type)
+        stored = key if type(key) is self._plain else self._key(key)
         return self._position(self._opened.seek(self.name, stored)[0])
+
+    def _key(self, key: Any) -> Any:
+        """The least stored key that is not less than `key`."""
+        return values.key_of(key, self.type)
+
+    def _exact_key(self, key: Any) -> Any:
+        """The stored key that equals `key`; None if no value of the column can equal it."""
+        return values.key_of(key, self.type) if values.floor_of(key, self.type)[1] else None
 
     def _position(self, ordinal: int) -> int:
         if self._in_order is None:
@@ -119,19 +129,25 @@ class Column(OpenRows):
 
     def find(self, key: Any) -> int | None:
         """Returns the ordinal of the first row whose value equals `key`, or None. Errors as seek."""
-        if type(key) is not self._plain:
-            if not values.floor_of(key, self.type)[1]:
-                return None
-            key = values.key_of(key, self.type)
-        ordinal, exact = self._opened.seek(self.name, key)
+        stored = key if type(key) is self._plain else self._exact_key(key)
+        if stored is None:
+            return None
+        ordinal, exact = self._opened.seek(self.name, stored)
         return self._position(ordinal) if exact else None
 
+    def _newest(self, key: Any) -> int | None:
+        """The ordinal of the newest row with this key, or None."""
+        stored = self._exact_key(key)
+        return None if stored is None else self._opened.newest(self.name, stored)
+
     def key_range(self, low: Any = None, high: Any = None) -> Selection:
-        """The rows with low <= value < high, found through the value index. None: no bound. Errors as seek."""
-        def bound(value: Any) -> Any:
-            return None if value is None else values.key_of(value, self.type)
-        begin, end = self._opened.key_range(self.name, bound(low), bound(high))
-        return self._all()[begin:end]
+        """The rows with low <= value < high, in the order of the values; see Table.key_range. Errors as seek."""
+        return self._between(low, high, self._all())
+
+    def _between(self, low: Any, high: Any, rows: Selection) -> Selection:
+        bounds = [None if key is None else self._key(key) for key in (low, high)]
+        found = self._opened.key_range(self.name, *bounds)
+        return rows._changed(ordinals=array("Q", found)) if isinstance(found, bytes) else rows[found[0]:found[1]]
 
     @property
     def is_sorted(self) -> bool:
@@ -167,3 +183,33 @@ class Column(OpenRows):
 
     def _repr_html_(self) -> str:
         return preview.column_html(self)
+
+
+class KeyColumns(Column):
+    """The key columns of a table, which are searched like one column. A key is a tuple of values of the first ones, or one value."""
+
+    __slots__ = ("_types",)
+
+    def __init__(self, opened: _native.Opened, names: Sequence[str]) -> None:
+        super().__init__(opened, {"name": "", "type": "", "nullable": False, "levels": False, "key": None})
+        types = types_of(opened)
+        self._types = {name: types[name] for name in names}
+
+    def _key(self, key: Any) -> Any:
+        key = list(key) if isinstance(key, (tuple, list)) else [key]
+        if len(key) > len(self._types):
+            raise ArgumentError(f"the key has {len(key)} values, but the table has the key columns {', '.join(self._types)}")
+        return [None if part is None else values.exact_of(part, kind) for part, kind in zip(key, self._types.values())]
+
+    def find(self, key: Any) -> int | None:
+        stored = self._key(key)
+        ordinal, exact = self._opened.seek(self.name, stored)
+        if len(stored) < len(self._types):
+            exact = self._opened.has_prefix(stored)
+        return self._position(ordinal) if exact else None
+
+    def _newest(self, key: Any) -> int | None:
+        stored = self._key(key)
+        if len(stored) < len(self._types):
+            raise ArgumentError(f"expected a key of {len(self._types)} values, found {len(stored)}")
+        return self._opened.newest(self.name, stored)

@@ -24,16 +24,16 @@ class Condition:
     def __init__(self, kind: str, *parts: Any) -> None:
         self._kind = kind  # "and", "or", "not" or a test
         self._parts = parts  # conditions, or the name of a column and constants
-        self._depth: int = 1 + max((part._depth for part in parts if isinstance(part, Condition)), default=0)
+        inner = parts if kind in ("and", "or", "not") else ()
+        self._depth: int = 1 + max((part._depth for part in inner), default=0)
 
-    def __and__(self, other: Condition | ColumnName) -> Condition:
+    def __and__(self, other: Condition) -> Condition:
         return self._combined("and", other)
 
-    def __or__(self, other: Condition | ColumnName) -> Condition:
+    def __or__(self, other: Condition) -> Condition:
         return self._combined("or", other)
 
-    def _combined(self, kind: str, other: Condition | ColumnName) -> Condition:
-        other = condition_of(other)
+    def _combined(self, kind: str, other: Condition) -> Condition:
         if not isinstance(other, Condition):
             raise TypeError(f"expected a condition, got {other!r}. Put comparisons in parentheses: (a == 1) & (b == 2)")
         # a & b & c is one node, so that long chains do not become deep.
@@ -54,7 +54,7 @@ class Condition:
         if self._kind == "not":
             return f"~{self._parts[0]!r}"
         if self._kind == "text":
-            return f"of_text({self._parts[0]!r})"
+            return f"condition_of({self._parts[0]!r})"
         column, *constants = self._parts
         if self._kind == "in":
             return f"{column}.isin({constants!r})"
@@ -122,17 +122,15 @@ def _native_test(column: str, kind: str, constants: list[Any], type_text: str) -
     return test("<=" if kind in ("<", "<=") else ">", floor)
 
 
-class ColumnName:
+class ColumnName(Condition):
     """A column in a condition. `col` makes it. A column of bools is a condition itself: col("late") & ~col("cancelled")."""
 
     __slots__ = ("_name",)
     __hash__ = None  # type: ignore[assignment]  # == makes a condition
 
     def __init__(self, name: str) -> None:
+        super().__init__("==", name, True)
         self._name = name
-
-    def _is_true(self) -> Condition:
-        return Condition("==", self._name, True)
 
     def __eq__(self, value: object) -> Condition:  # type: ignore[override]
         return Condition("==", self._name, value)
@@ -151,18 +149,6 @@ class ColumnName:
 
     def __ge__(self, value: Any) -> Condition:
         return Condition(">=", self._name, value)
-
-    def __and__(self, other: Condition | ColumnName) -> Condition:
-        return self._is_true() & other
-
-    def __or__(self, other: Condition | ColumnName) -> Condition:
-        return self._is_true() | other
-
-    def __invert__(self) -> Condition:
-        return ~self._is_true()
-
-    def __bool__(self) -> bool:
-        return bool(condition_of(self))  # TypeError
 
     def isin(self, values: Iterable[Any]) -> Condition:
         """The value equals one of `values`."""
@@ -217,11 +203,11 @@ def col(name: str) -> ColumnName:
     return ColumnName(name)
 
 
-def condition_of(where: Any) -> Any:
-    """The condition that a column of bools stands for; all other arguments as they are."""
-    return where._is_true() if isinstance(where, ColumnName) else where
+def condition_of(where: Condition | str | None) -> Condition | None:
+    """Makes a condition of a text in the grammar of `--where` of the tools: "delay > 60 and carrier like 'U%'".
 
-
-def of_text(text: str) -> Condition:
-    """A condition in the grammar of `--where` of the tools: "delay > 60 and carrier like 'U%'". Mistakes are found when rows are read."""
-    return Condition("text", text)
+    Mistakes in a text are found when rows are read. TypeError: `where` is something else.
+    """
+    if where is not None and not isinstance(where, (Condition, str)):
+        raise TypeError(f"where: expected a condition such as cfile.col('delay') > 60, got {where!r}")
+    return Condition("text", where) if isinstance(where, str) else where

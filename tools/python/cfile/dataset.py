@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
@@ -25,32 +26,27 @@ def _pairs(schema: Any) -> list[tuple[str, str]]:
     if not position:
         return []
 
-    def number() -> int:
+    def taken(size: int) -> bytes:
         nonlocal position
-        value = ctypes.cast(position, ctypes.POINTER(ctypes.c_int32))[0]
-        position += 4
-        return int(value)
-
-    def text() -> str:
-        nonlocal position
-        size = number()
         value = ctypes.string_at(position, size)
         position += size
-        return value.decode()
-    return [(text(), text()) for _ in range(number())]
+        return value
+
+    def number() -> int:
+        return int.from_bytes(taken(4), sys.byteorder)
+    return [(taken(number()).decode(), taken(number()).decode()) for _ in range(number())]
 
 
-class _Unknown:
-    """A constant that Python cannot express."""
+_UNKNOWN = object()  # a constant that Python cannot express
 
 
 def _constant(scalar: Any) -> Any:
     """The value of Python that equals a pyarrow.Scalar. Times may lose their nanoseconds, and dates can be too far away."""
     try:
         value = scalar.as_py()
-        return value if value is None or pa.scalar(value, scalar.type) == scalar else _Unknown()
+        return value if value is None or pa.scalar(value, scalar.type) == scalar else _UNKNOWN
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
-        return _Unknown()
+        return _UNKNOWN
 
 
 class _Expression:

@@ -56,9 +56,9 @@ def storable(table: Any, fields: Collection[str] | None) -> tuple[Any, dict[str,
                 is_text = arrow.types.is_string(values.type) or arrow.types.is_large_string(values.type)
                 if isinstance(values.type, arrow.BaseExtensionType):  # pyarrow cannot read the schema of such a dictionary
                     described = described.set(position, field.with_type(values.type))
-                    categories[field.name] = {"ordered": field.type.ordered, "values": _text_of(_stream_of(values))}
+                    categories[field.name] = {"ordered": field.type.ordered, "values": _stream_of(values)}
                     continue
-                categories[field.name] = values.to_pylist() if is_text else _text_of(_stream_of(values))
+                categories[field.name] = values.to_pylist() if is_text else _stream_of(values)
     if categories:
         metadata[CATEGORIES] = json.dumps(categories)
     return table, {**metadata, "ARROW:schema": _text_of(described.serialize())} if is_changed else {}
@@ -225,15 +225,16 @@ def without_ranges(metadata: Mapping[str, str]) -> Mapping[str, str]:
     return {**metadata, "pandas": json.dumps(described)}
 
 
-def _stream_of(array: Any) -> Any:
+def _stream_of(array: Any) -> str:
     return _stream_of_table(arrow.table([array], ["categories"]))
 
 
-def _stream_of_table(table: Any) -> Any:
+def _stream_of_table(table: Any) -> str:
+    """The rows as an Arrow stream in base64."""
     sink = arrow.BufferOutputStream()
     with arrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write(table)
-    return sink.getvalue()
+    return _text_of(sink.getvalue())
 
 
 def of_series(series: Any) -> tuple[Any, dict[str, str]]:
@@ -243,7 +244,7 @@ def of_series(series: Any) -> tuple[Any, dict[str, str]]:
     if as_column(values, None) is not values:
         return table, metadata
     if labels.num_columns and labels.get_total_buffer_size() <= _MOST_LABEL_BYTES:
-        metadata[LABELS] = _text_of(_stream_of_table(labels))
+        metadata[LABELS] = _stream_of_table(labels)
     return values, {**metadata, **series_name(series.name)}
 
 
@@ -277,12 +278,17 @@ def kept(metadata: Mapping[str, Any]) -> dict[str, str]:
             if isinstance(key, str) and isinstance(text, str) and not key.startswith("cfile.")}
 
 
-def keep_index(opened: _native.Opened, settings: dict[str, Any]) -> None:
-    """Adds the value index of a new part, if the table has no key columns and a column has a value index in each part."""
+def indexed_column(opened: _native.Opened) -> str | None:
+    """The first column that has a value index, in a table without key columns."""
     if any(info["key"] is not None for info in opened.columns):
-        return
-    for info in opened.columns:
-        name = info["name"]
-        if not info["levels"] and not info["nullable"] and opened.has_index(name):
-            settings[name] = {**settings.get(name, settings[""]), "value_index": True}
-            return
+        return None
+    return next((info["name"] for info in opened.columns
+                 if not info["levels"] and not info["nullable"] and opened.has_index(info["name"])), None)
+
+
+def keep_index(opened: _native.Opened, settings: dict[str, Any]) -> str | None:
+    """Lets a new part have the value index that the other parts have. Returns its column."""
+    name = indexed_column(opened)
+    if name is not None:
+        settings[name] = {**settings.get(name, settings[""]), "value_index": True}
+    return name

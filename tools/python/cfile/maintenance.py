@@ -13,8 +13,8 @@ from . import _native, keeping
 from .errors import ArgumentError
 from .locations import located
 from .optional import Lazy
-from .selection import key_of, types_of
-from .writing import Data, settings_of
+from .table import Table
+from .writing import Data, names_of, settings_of
 
 Path = str | os.PathLike[str]
 values = Lazy("cfile.values")
@@ -39,12 +39,12 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
     """
     target = located(path, storage_options)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal})
-    return _native.compact(target, list(parts), settings, newest)
+    return _native.compact(target, names_of(parts), settings, newest)
 
 
 def drop_parts(path: Path, parts: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes parts (Table.parts names them). Their files stay until collect_garbage. NotFoundError: there is no such part."""
-    target, dropped = located(path, storage_options), [parts] if isinstance(parts, str) else list(parts)
+    target, dropped = located(path, storage_options), names_of(parts)
     if any(part["name"] in dropped for part in _native.open_table(target).parts()[:1]):
         keeping.before_dropping(target)
     _native.drop_parts(target, dropped)
@@ -58,19 +58,8 @@ def drop_rows_below(path: Path, key: Any, column: str | None = None, *,
     """
     target = located(path, storage_options)
     keeping.before_dropping(target)
-    opened = _native.open_table(target)
-    types = types_of(opened)
-    names = key_of(opened)
-    if column is None and names:
-        key = list(key) if isinstance(key, (tuple, list)) else [key]
-        _native.drop_rows_below(target, None, [part if part is None else values.exact_of(part, types[name])
-                                               for part, name in zip(key, names)])
-        return
-    if column is None:
-        column = next((name for name, info in zip(types, opened.columns) if not info["levels"] and opened.has_index(name)), None)
-    if column is None:
-        raise ArgumentError(f"{target}: no column has a value index")
-    _native.drop_rows_below(target, column, values.key_of(key, types[column]))
+    searched = Table(_native.open_table(target))._searched(column)
+    _native.drop_rows_below(target, searched.name, searched._key(key))
 
 
 def collect_garbage(path: Path, older_than_seconds: float = _WEEK_SECONDS, *,
@@ -152,7 +141,7 @@ def _write_columns(path: Path, data: Any, options: dict[str, Any], storage_optio
 
 def drop_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes columns. Their files stay until collect_garbage."""
-    target, dropped = located(path, storage_options), [names] if isinstance(names, str) else list(names)
+    target, dropped = located(path, storage_options), names_of(names)
     _native.drop_columns(target, dropped)
     keeping.change(target, lambda now: keeping.renamed(now, dict.fromkeys(dropped, "")))
 
@@ -166,7 +155,7 @@ def rename_column(path: Path, old: str, new: str, *, storage_options: Mapping[st
 
 def reorder_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Puts the columns into this order. Each column must be named once."""
-    _native.reorder_columns(located(path, storage_options), list(names))
+    _native.reorder_columns(located(path, storage_options), names_of(names))
 
 
 def widen_column(path: Path, name: str, type: str, *, storage_options: Mapping[str, Any] | None = None) -> None:

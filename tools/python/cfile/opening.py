@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _native
 from .column import Column
-from .condition import Condition, of_text
+from .condition import Condition, condition_of
 from .errors import ArgumentError, ConflictError
 from .locations import is_url, local_path, located, opened_at
 from .rows import Rows
@@ -119,9 +119,6 @@ class Fragment(Rows):
         self._where = where
         self._options = dict(options)
 
-    def __reduce__(self) -> tuple[type[Fragment], tuple[Any, ...]]:
-        return Fragment, (self.path, self.part, self.begin, self.end, self._columns, self._where, self._options)
-
     def _all(self) -> Selection:
         table = opened(self.path, **self._options)
         begin = 0
@@ -166,23 +163,15 @@ def fragments(path: Any, count: int | None = None, *, columns: Sequence[str] | N
     given = (("filesystem", filesystem), ("storage_options", storage_options))
     options: dict[str, Any] = {name: value for name, value in given if value is not None}
     table = opened(path, **options)
-    native = None
-    if where is not None:
-        where = of_text(where) if isinstance(where, str) else where
-        native = where.native(types_of(table))
+    where = condition_of(where)
+    native = None if where is None else where.native(types_of(table))
     ranges = table.split(count or max(1, -(-table.num_rows // 1_000_000)), columns, native)
     if not table.is_table:
         return [Fragment(path, None, begin, end, columns, where, options) for begin, end in ranges]
     pieces = []
-    parts = iter(table.parts())
-    part = next(parts, None)
-    for begin, end in ranges:
-        while part is not None and begin < end:
-            first, rows = part["first_ordinal"], part["num_rows"]
-            if begin >= first + rows:
-                part = next(parts, None)
-                continue
-            last = min(end, first + rows)
-            pieces.append(Fragment(path, part["name"], begin - first, last - first, columns, where, options))
-            begin = last
+    for part in table.parts():
+        first = part["first_ordinal"]
+        last = first + part["num_rows"]
+        pieces += [Fragment(path, part["name"], max(begin, first) - first, min(end, last) - first, columns, where, options)
+                   for begin, end in ranges if begin < last and first < end]
     return pieces

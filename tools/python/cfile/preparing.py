@@ -2,19 +2,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 from . import _native, keeping
 from .errors import ArgumentError, NotFoundError
-from .locations import Location, located
-from .optional import Lazy, need
-from .writing import Data, names_of, settings_of, with_metadata
+from .locations import located
+from .optional import Lazy
+from .writing import Data, check_names, names_of, settings_of, with_metadata
 
-sorting = Lazy("cfile.sorting")
-# The writer of a part, what creates a similar table, and the column with a value index.
-Begun = tuple[_native.Writer, Callable[[Location, dict[str, Any]], _native.Writer], str | None]
+arrow, sorting = Lazy("pyarrow", "sorted_by"), Lazy("cfile.sorting")
 
 
 def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[str] | None = None,
@@ -54,50 +53,26 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
     with Data(data, opened.fields if opened else (), opened) as source:
         if source.fields is None:
             raise ArgumentError("one array has no name: pass a table with this column")
-        for name in names:
-            if name not in source.fields:
-                raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(source.fields)}")
+        check_names(names, source.fields)
         if opened is None:
-            writer, create, indexed = _first(target, source, settings, names)
+            with_metadata(settings, next(iter(_native.leaves_of(source.type)), ""), source.metadata)
+            schema: Any = arrow.schema(source.type) if names else source.type
+            # A single column that cannot be null gets a value index; other columns become the key.
+            indexed = names[0] if len(names) == 1 and not schema.field(names[0]).nullable else None
+            if indexed:
+                schema = sorting.with_index(schema, indexed, settings)
+            new = {"schema": schema, "keys": [] if indexed else names}
+            create, writer = partial(_native.Writer.create, **new), _native.Writer.prepare(target, settings=settings, **new)
         else:
             with_metadata(settings, opened.columns[0]["name"], metadata or source.metadata)
-            writer, create, indexed = _further(target, opened, settings)
+            indexed = keeping.keep_index(opened, settings)
+            create, writer = partial(_native.Writer.create_like, table=target), _native.Writer.append(target, settings)
         with closing(writer):
             if names:
                 sorting.fill_sorted(writer, source.stream, names, memory_limit_bytes, create, indexed)
             else:
                 writer.write(source.stream)
             return writer.finish_prepared()
-
-
-def _first(target: Location, source: Data, settings: dict[str, Any], names: list[str]) -> Begun:
-    """The writer of a part of a table that does not exist yet."""
-    with_metadata(settings, next(iter(_native.leaves_of(source.type)), ""), source.metadata)
-    schema, keys, indexed = _ordered(source.type, settings, names)
-
-    def create(path: Location, settings: dict[str, Any]) -> _native.Writer:
-        return _native.Writer.create(path, schema, settings, keys)
-    return _native.Writer.prepare(target, schema, settings, keys), create, indexed
-
-
-def _ordered(schema: Any, settings: dict[str, Any], names: list[str]) -> tuple[Any, list[str], str | None]:
-    """The schema, the key columns, and the column with a value index, of a new table that is sorted by `names`."""
-    if not names:
-        return schema, [], None
-    schema = need("pyarrow", "sorted_by").schema(schema)
-    if len(names) == 1 and not schema.field(names[0]).nullable:
-        return sorting.with_index(schema, names[0], settings), [], names[0]
-    return schema, names, None
-
-
-def _further(target: Location, opened: _native.Opened, settings: dict[str, Any]) -> Begun:
-    """The writer of a part of a table that exists."""
-    keeping.keep_index(opened, settings)
-    indexed = next((name for name, chosen in settings.items() if chosen.get("value_index")), None)
-
-    def create(path: Location, settings: dict[str, Any]) -> _native.Writer:
-        return _native.Writer.create_like(path, target, settings)
-    return _native.Writer.append(target, settings), create, indexed
 
 
 def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = "", replacing: Sequence[str] = (), schema: Any = None,
@@ -123,18 +98,12 @@ def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = ""
     >>> len(cfile.open(tmp / "log"))
     2
     """
-    parts = _listed(parts)
-    # A table without rows has no file that could have a value index, so one column becomes a key, too.
-    keys = [] if schema is None else names_of(sorted_by)
-    return _native.commit_parts(located(path, storage_options), parts, id, names_of(replacing), schema, keys)
-
-
-def _listed(parts: Any) -> list[bytes]:
-    """The parts in a list. TypeError: something else was given."""
     if isinstance(parts, (bytes, bytearray, memoryview, str)):
         raise TypeError("parts: expected a list of results of cfile.write_part, found a single result: pass [part]")
-    found = list(parts)
-    for part in found:
+    listed = list(parts)
+    for part in listed:
         if not isinstance(part, bytes):
             raise TypeError(f"parts: expected results of cfile.write_part (bytes), found {type(part).__name__}")
-    return found
+    # A table without rows has no file that could have a value index, so one column becomes a key, too.
+    keys = [] if schema is None else names_of(sorted_by)
+    return _native.commit_parts(located(path, storage_options), listed, id, names_of(replacing), schema, keys)

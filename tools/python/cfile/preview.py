@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .optional import Lazy
@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from .column import Column
     from .table import Table
 values = Lazy("cfile.values")
-_BOUNDS: tuple[str, ...] = ("min", "max")
 _MOST_ROWS = 5
 _MOST_COLUMNS = 12
 _MOST_CHARACTERS = 24
@@ -19,23 +18,24 @@ _MOST_CHARACTERS = 24
 
 def with_bounds(described: dict[str, Any], type_text: str) -> dict[str, Any]:
     """Converts the bounds of statistics or of a block to values of Python."""
-    bounds = {name: values.python_of(described[name], type_text) for name in _BOUNDS if name in described}
+    bounds: dict[str, Any] = {name: values.python_of(described[name], type_text) for name in ("min", "max") if name in described}
     return {**described, **bounds}
 
 
-def size_text(size_bytes: int) -> str:
+def _size_text(size_bytes: int) -> str:
     """A size for people: "1.4 MiB"."""
+    if size_bytes < 1024:
+        return f"{size_bytes} B"
     size = float(size_bytes)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if size < 1024:
-            return f"{size_bytes} B" if unit == "B" else f"{size:.1f} {unit}"
+            return f"{size:.1f} {unit}"
         size /= 1024
     return f"{size:.1f} TiB"
 
 
 def _short(value: Any) -> str:
-    text = "null" if value is None else value if isinstance(value, str) else str(value) if not isinstance(value, (bytes, dict, list)) \
-        else repr(value)
+    text = "null" if value is None else repr(value) if isinstance(value, bytes) else str(value)
     text = "".join(character if character.isprintable() else "·" for character in text)
     return text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS - 1] + "…"
 
@@ -46,21 +46,16 @@ def _first(column: Column) -> list[str]:
     return [_short(value) for value in column._values(range(min(len(column), _MOST_ROWS)))]
 
 
-def _aligned(lines: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, cells)) for cells in zip(*lines)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
-
-
-def _shown(table: Table) -> tuple[list[Column], int]:
-    columns = table._leaves[:_MOST_COLUMNS]
-    return columns, len(table._leaves) - len(columns)
+def _cells(columns: Iterable[Column]) -> list[Sequence[str]]:
+    """The lines of the text for columns: names, types and rows."""
+    return list(zip(*([column.name, column.type, *_first(column)] for column in columns)))
 
 
 def _head(table: Table) -> str:
     info = table.info
     parts = f", {info['num_parts']} parts" if info["num_parts"] != 1 else ""
     key = f", key: {', '.join(info['key'])}" if info["key"] else ""
-    return f"{len(table):,} rows, {len(table._leaves)} columns, {size_text(info['size_bytes'])}{parts}{key}"
+    return f"{len(table):,} rows, {len(table._leaves)} columns, {_size_text(info['size_bytes'])}{parts}{key}"
 
 
 def _path(name: str) -> str:
@@ -70,15 +65,14 @@ def _path(name: str) -> str:
 
 def table_text(table: Table, name: str) -> str:
     """The text of repr."""
-    columns, more = _shown(table)
-    cells = [[column.name, column.type, *_first(column)] for column in columns]
+    cells = _cells(table._leaves[:_MOST_COLUMNS])
+    widths = [max(map(len, column)) for column in zip(*cells)]
     lines = [f"Table {_path(name)}: {_head(table)}"]
-    if cells:
-        lines.append(_aligned(list(zip(*cells))))
+    lines += ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
     if len(table) > _MOST_ROWS:
         lines.append("…")
-    if more:
-        lines.append(f"and {more} more columns")
+    if len(table._leaves) > _MOST_COLUMNS:
+        lines.append(f"and {len(table._leaves) - _MOST_COLUMNS} more columns")
     return "\n".join(lines)
 
 
@@ -89,21 +83,20 @@ def column_text(column: Column, name: str) -> str:
     return f"Column {where}: {column.type}, {len(column):,} rows\n[{', '.join(_first(column) + rest)}]"
 
 
-def _html(caption: str, columns: Sequence[Column]) -> str:
+def _html(caption: str, columns: Iterable[Column]) -> str:
     from html import escape
+    cells = _cells(columns)
 
-    def line(tag: str, cells: Sequence[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-    rows = zip(*(_first(column) for column in columns))
-    return "".join([f"<table><caption>{escape(caption)}</caption><thead>", line("th", [column.name for column in columns]),
-                    line("th", [column.type for column in columns]), "</thead><tbody>", *(line("td", row) for row in rows),
-                    "</tbody></table>"])
+    def lines(tag: str, cells: Iterable[Sequence[str]]) -> str:
+        return "".join("<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in line) + "</tr>" for line in cells)
+    return (f"<table><caption>{escape(caption)}</caption><thead>{lines('th', cells[:2])}</thead>"
+            f"<tbody>{lines('td', cells[2:])}</tbody></table>")
 
 
 def table_html(table: Table) -> str:
     """The HTML of _repr_html_."""
-    columns, more = _shown(table)
-    return _html(_head(table) + (f" ({more} columns are not shown)" if more else ""), columns)
+    more = len(table._leaves) - _MOST_COLUMNS
+    return _html(_head(table) + (f" ({more} columns are not shown)" if more > 0 else ""), table._leaves[:_MOST_COLUMNS])
 
 
 def column_html(column: Column) -> str:

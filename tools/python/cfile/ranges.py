@@ -29,10 +29,11 @@ def merged(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class RangedFile:
-    """Bytes with random access, for the native module, which calls from any thread. `read`: reads (offset, size) pairs, which are merged.
+    """A file that the native module reads in ranges, from any thread.
 
-    has_latency: several ranges are passed in one call. Each object counts as another file: neither its name nor what fsspec says about it
-    proves that it still has the same bytes.
+    read: takes (offset, size) pairs, as `merged` returns them, and returns the bytes of each. has_latency: whether one call for several
+    ranges takes less time than a call for each. Cached blocks of an object are not used for another object, even if both have the same
+    name: the file may have changed meanwhile.
     """
 
     def __init__(self, name: str, size: int, read: Callable[[list[tuple[int, int]]], Sequence[Any]], has_latency: bool = True) -> None:
@@ -56,7 +57,7 @@ class RangedFile:
 
 
 class TableFiles:
-    """The files of a table in an fsspec file system, for the native module. Without a file, fsspec raises FileNotFoundError."""
+    """The files of a table in an fsspec file system, for the native module. FileNotFoundError, of fsspec: there is no such file."""
 
     def __init__(self, filesystem: Any, path: str, name: str) -> None:
         self.name = name

@@ -30,18 +30,6 @@ def _stored_type(data_type: Any) -> Any:
     return arrow.string() if arrow.types.is_null(data_type) else data_type
 
 
-def stored(column: Any, data_type: Any) -> Any:
-    """Casts an array or a chunked array. Extension types become their storage."""
-    if column.type == data_type:
-        return column
-    if isinstance(column.type, arrow.BaseExtensionType):
-        if isinstance(column, arrow.ChunkedArray):
-            storage = [chunk.storage for chunk in column.chunks]
-            return stored(arrow.chunked_array(storage, column.type.storage_type), data_type)
-        return stored(column.storage, data_type)
-    return column.cast(data_type)
-
-
 def _kind(data_type: Any) -> str:
     """What the types of a column in a file and of the data that was written have in common."""
     types = arrow.types

@@ -33,7 +33,8 @@ class Rows:
         return self._all()._stream().__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> object:
-        return self._all()._arrow_type().__arrow_c_schema__()
+        no_rows = self._all()._changed(where=None, begin=0, end=0, limit=None, reverse=False, ordinals=None)
+        return no_rows._stream().__arrow_c_schema__()
 
     def _consumed(self, consume: Callable[[Any], Any], **options: Any) -> Any:
         stream = self._all()._stream(**options)

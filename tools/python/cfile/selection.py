@@ -3,11 +3,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from . import _native, keeping
-from .condition import ColumnName, Condition, condition_of, of_text
+from .condition import Condition, condition_of
 from .errors import ArgumentError
 from .rows import OpenRows
 
@@ -16,19 +15,17 @@ def ordinals_of(ordinals: Iterable[Any], num_rows: int) -> list[int]:
     """Returns ordinals that count from the start; -1 is the last row. IndexError: there is no such row. TypeError: one is no integer."""
     found = []
     for given in ordinals:
-        ordinal = _ordinal(given)
+        try:
+            if isinstance(given, bool):
+                raise TypeError
+            ordinal = operator.index(given)
+        except TypeError:
+            raise TypeError(f"expected the number of a row, found {given!r} of type {type(given).__name__}") from None
         counted = ordinal + num_rows if ordinal < 0 else ordinal
         if not 0 <= counted < num_rows:
             raise IndexError(f"row {ordinal} of {num_rows} rows")
         found.append(counted)
     return found
-
-
-def _ordinal(given: Any) -> int:
-    if not isinstance(given, bool):
-        with suppress(TypeError):
-            return operator.index(given)
-    raise TypeError(f"expected the number of a row, found {given!r} of type {type(given).__name__}")
 
 
 def single_ordinal(key: Any, num_rows: int) -> int | None:
@@ -55,15 +52,11 @@ def _chosen(rows: Any, num_rows: int) -> Any:
     is_mask = str(getattr(rows, "dtype", getattr(rows, "type", ""))).rpartition(".")[2].lower().startswith("bool")
     if is_mask and type(rows).__module__ == "numpy" and len(rows) == num_rows:
         return rows.nonzero()[0].astype("uint64")  # much faster than a list
-    if hasattr(rows, "tolist"):
-        rows = rows.tolist()  # NumPy, pandas, memoryview
-    elif hasattr(rows, "to_list"):
-        rows = rows.to_list()  # Polars
-    elif hasattr(rows, "to_pylist"):
-        rows = rows.to_pylist()  # pyarrow
-    elif not hasattr(rows, "__iter__"):
+    # Of NumPy, pandas and memoryview; of Polars; of pyarrow.
+    to_list = next((getattr(rows, name) for name in ("tolist", "to_list", "to_pylist") if hasattr(rows, name)), None)
+    if to_list is None and not hasattr(rows, "__iter__"):
         raise TypeError(f"expected a list or an array of numbers of rows, or a mask, found {rows!r}")
-    rows = list(rows)
+    rows = list(rows) if to_list is None else to_list()
     if not is_mask and not (rows and all(map(_is_bool, rows))):
         return rows
     if len(rows) != num_rows:
@@ -80,7 +73,10 @@ def _is_buffer_of_ordinals(ordinals: Any) -> bool:
 
 
 class KeyPosition(int):
-    """The position of a row that was found by its key, in a table whose parts overlap: rows with further keys need not follow it."""
+    """The position of a row that seek or find has found in a table whose parts overlap in key order.
+
+    The next row of the table need not have the next key. So a slice that begins or ends at such a position is an error.
+    """
 
     def __add__(self, other: int) -> KeyPosition:
         return KeyPosition(int(self) + other)
@@ -143,11 +139,9 @@ class Selection(OpenRows):
         return self._opened.stream(columns=columns, where=where, begin=self._begin, end=self._end, limit=self._limit,
                                    reverse=self._reverse, column_only=self._column_only, **options)
 
-    def _arrow_type(self) -> _native.Stream:
-        return self._opened.arrow_type(columns=self._columns if self._opened.is_table else None, column_only=self._column_only)
-
     def _metadata(self) -> Mapping[str, str]:
-        """The metadata of a table or a file. They describe a RangeIndex only if these are all rows in the order in which they were written.
+        """The metadata of a table or a file. The labels of a RangeIndex are left out unless the selection has all rows, in the order in
+        which they were written.
         """
         if self._column_only and self._opened.is_table:
             return {}
@@ -158,7 +152,7 @@ class Selection(OpenRows):
         return keeping.without_ranges(metadata)
 
     def _kept(self) -> Mapping[str, str]:
-        """What restoring.py keeps of data of Polars. A table of which nothing is kept costs no read."""
+        """The metadata for restoring.to_polars. If a table cannot have any, this reads nothing."""
         is_kept = self._opened.arrow_schema or not self._opened.is_table or any(
             info["type"] == "int128" for info in self._opened.columns)
         return self._opened.metadata if is_kept else {}
@@ -180,7 +174,7 @@ class Selection(OpenRows):
         if isinstance(key.start, KeyPosition) or isinstance(key.stop, KeyPosition):
             raise ArgumentError(
                 f"{self._opened.name}: parts overlap in the order of the key, so the rows between two keys are no slice: use "
-                f"scan((cfile.col(name) >= low) & (cfile.col(name) < high)), or merge the parts with cfile.compact")
+                f"key_range(low, high) or scan, or merge the parts with cfile.compact")
         begin, end, step = key.indices(count)
         if step != 1:
             return self.take(list(range(begin, end, step)))
@@ -199,14 +193,12 @@ class Selection(OpenRows):
                 ordinals = [self._begin + int(ordinal) for ordinal in ordinals]
         return self._changed(ordinals=ordinals)
 
-    def scan(self, where: Condition | ColumnName | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
+    def scan(self, where: Condition | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
              reverse: bool = False) -> Selection:
         """The rows of this selection for which `where` is true; see Table.scan."""
         if self._ordinals is not None or self._limit is not None or self._reverse:
             raise TypeError("rows of take, and rows with a limit, cannot be scanned again")
-        where = of_text(where) if isinstance(where, str) else condition_of(where)
-        if where is not None and not isinstance(where, Condition):
-            raise TypeError(f"where: expected a condition such as cfile.col('delay') > 60, got {where!r}")
+        where = condition_of(where)
         both = where if self._where is None else self._where if where is None else self._where & where
         if both is not None:
             both.native(types_of(self._opened))  # finds mistakes at once

@@ -4,16 +4,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from typing import Any
 
-from . import _native, restoring
-from .errors import ArgumentError
+from . import _native
 from .locations import Location
 from .optional import Lazy
+from .writing import check_names
 
 arrow, compute = Lazy("pyarrow", "sorted_by"), Lazy("pyarrow.compute", "sorted_by")
-Create = Callable[[Location, dict[str, Any]], _native.Writer]
+Create = Callable[..., _native.Writer]  # the arguments: a path, and settings=
 # Rows are sorted in pieces that fit into the cache of a processor, and then all together: the second time, rows that follow each other
 # are near each other in memory. This takes half as long as sorting all rows at once.
 _PIECE_ROWS = 1 << 16
@@ -26,10 +27,11 @@ def sorted_array(stream: Any) -> Any:
 
 def _sorted(table: Any, names: Sequence[str]) -> Any:
     table = _cast(table, _takeable)
-    sortable = _keys_of(table, names)
-    if _is_sorted(sortable):
-        return table
-    return table.combine_chunks().take(_order(sortable))  # taking rows of many small chunks takes twice as long
+    return table if _is_sorted(_keys_of(table, names)) else _reordered(table, names)
+
+
+def _reordered(table: Any, names: Sequence[str]) -> Any:
+    return table.combine_chunks().take(_order(_keys_of(table, names)))  # taking rows of many small chunks takes twice as long
 
 
 def _keys_of(table: Any, names: Sequence[str]) -> Any:
@@ -65,52 +67,45 @@ def _is_sorted(keys: Any) -> bool:
 
 def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterator[Any]:
     """Sorted pyarrow tables of about a third of the limit: the rows, their copy in the new order, and the order itself."""
-    reader = arrow.RecordBatchReader.from_stream(stream)
     batches: list[Any] = []
     pieces: list[Any] = []  # sorted tables
-    num_rows = size = 0
+    num_rows = size = 0  # of `batches`; of both
 
     def sort_batches() -> None:
-        pieces.append(_sorted(arrow.Table.from_batches(batches, reader.schema), names))
+        pieces.append(_sorted(arrow.Table.from_batches(batches), names))
         batches.clear()
-
-    def run() -> Any:
-        if batches:
-            sort_batches()
-        if len(pieces) == 1:
-            return pieces.pop()
-        ends = arrow.concat_tables([end for piece in pieces for end in (piece[:1], piece[-1:])])
-        if _is_sorted(_keys_of(ends, names)):
-            table = arrow.concat_tables(pieces)
-            pieces.clear()
-            return table
-        tables = [arrow.concat_tables(pieces)]  # a list, so that nothing else holds the table while it is sorted
-        pieces.clear()
-        return _sorted(tables.pop(), names)
-    for whole in reader:
-        is_piece = whole.num_rows > _PIECE_ROWS and _is_sorted(_keys_of(arrow.Table.from_batches([whole]), names))
-        piece_rows = whole.num_rows if is_piece else _PIECE_ROWS
-        for begin in range(0, whole.num_rows, piece_rows):
-            batch = whole.slice(begin, piece_rows)
-            batches.append(batch)
-            num_rows += batch.num_rows
-            size += batch.nbytes
-            if num_rows >= _PIECE_ROWS:
+    for whole in arrow.RecordBatchReader.from_stream(stream):
+        for begin in range(0, whole.num_rows, _PIECE_ROWS):
+            batches.append(whole.slice(begin, _PIECE_ROWS))
+            num_rows += batches[-1].num_rows
+            size += batches[-1].nbytes
+            is_full = size >= memory_limit_bytes // 3
+            if is_full or num_rows >= _PIECE_ROWS:
                 sort_batches()
                 num_rows = 0
-            if size >= memory_limit_bytes // 3:
-                yield run()
-                num_rows = size = 0
-    if batches or pieces:
-        yield run()
+            if is_full:
+                yield _joined(pieces, names)
+                size = 0
+    if batches:
+        sort_batches()
+    if pieces:
+        yield _joined(pieces, names)
+
+
+def _joined(pieces: list[Any], names: Sequence[str]) -> Any:
+    """The rows of sorted tables in one sorted table. `pieces` becomes empty."""
+    if len(pieces) == 1:
+        return pieces.pop()
+    ends = arrow.concat_tables([end for piece in pieces for end in (piece[:1], piece[-1:])])
+    table = arrow.concat_tables(pieces)
+    pieces.clear()
+    return table if _is_sorted(_keys_of(ends, names)) else _reordered(table, names)
 
 
 def write_sorted(target: Location, stream: Any, names: list[str], settings: dict[str, Any], memory_limit_bytes: int) -> None:
     """Writes the rows of a stream into a new table, sorted by the columns `names`."""
     schema = arrow.schema(stream)
-    for name in names:
-        if name not in schema.names:
-            raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(schema.names)}")
+    check_names(names, schema.names)
     runs = _runs(stream, names, memory_limit_bytes)
     first = list(islice(runs, 2))
     # One column without nulls gets a value index. Otherwise the table gets an index of compound keys.
@@ -119,10 +114,8 @@ def write_sorted(target: Location, stream: Any, names: list[str], settings: dict
     keys = [] if single else names
     if single:
         schema = with_index(schema, names[0], settings)
-
-    def create(path: Location, settings: dict[str, Any]) -> _native.Writer:
-        return _native.Writer.create(path, schema, settings, keys)
-    with closing(create(target, settings)) as writer:
+    create = partial(_native.Writer.create, schema=schema, keys=keys)
+    with closing(create(target, settings=settings)) as writer:
         _fill(writer, first, runs, create, names[0] if single else None, target)
         writer.finish()
 
@@ -162,7 +155,7 @@ def _fill(writer: _native.Writer, first: list[Any], runs: Iterator[Any], create:
         path = os.path.join(temporary, "runs")
         begin = create
         while (run := first.pop(0) if first else next(runs, None)) is not None:
-            with closing(begin(path, settings)) as part:
+            with closing(begin(path, settings=settings)) as part:
                 part.write(run)
                 part.finish()
             del run  # before the next one is made
@@ -208,7 +201,7 @@ def _cast(table: Any, type_of: Callable[[Any], Any]) -> Any:
             column = table.column(position)
             if arrow.types.is_run_end_encoded(column.type):
                 column = compute.run_end_decode(column)
-            table = table.set_column(position, field.with_type(cast), restoring.stored(column, cast))
+            table = table.set_column(position, field.with_type(cast), column.cast(cast))
     return table
 
 

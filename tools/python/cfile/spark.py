@@ -17,6 +17,7 @@ from . import _native, spark_types
 from .errors import ArgumentError
 from .locations import Place
 from .optional import need
+from .selection import Selection
 from .spark_types import arrow, flag
 
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
@@ -65,7 +66,7 @@ class CfileSource(_source.DataSource):  # type: ignore[misc]
     def schema(self) -> Any:
         """The StructType of the table."""
         opened = _native.open_table(self._place().location())
-        found = spark_types.spark_schema(arrow.schema(opened.arrow_type(columns=self._columns())))
+        found = spark_types.spark_schema(arrow.schema(Selection(opened, self._columns())))
         spark_types.settle()
         return found
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from . import _native, pushing, spark_types
-from .condition import Condition, of_text
+from .condition import Condition, condition_of
 from .errors import ArgumentError, ConflictError
 from .locations import Place
 from .optional import need
@@ -35,7 +35,7 @@ class TableRows:
     def __init__(self, place: Place, schema: Any, options: Mapping[str, str]) -> None:
         self.place = place
         self.fields = spark_types.arrow_schema(schema)
-        self.where = of_text(options["where"]) if "where" in options else None
+        self.where = condition_of(options.get("where"))
         self.size_bytes: int | None = None  # of a partition, if the options say so
         if "partition_size_bytes" in options:
             text = options["partition_size_bytes"].strip()
@@ -43,7 +43,7 @@ class TableRows:
             if self.size_bytes < 1:
                 raise ArgumentError(f"partition_size_bytes: expected a number of bytes, found {text!r}")
 
-    def open(self, snapshot: bytes) -> _native.Opened:
+    def open(self, snapshot: bytes | None) -> _native.Opened:
         return _native.open_table(self.place.location(), snapshot=snapshot)
 
     def divided(self, opened: _native.Opened, where: Condition | None) -> list[tuple[int, int]]:
@@ -62,7 +62,7 @@ class TableRows:
             count = max(count, rows / _PARTITION_ROWS, 2 if rows > _UNDIVIDED_ROWS else 1)
         return opened.split(max(1, round(count)), self.fields.names, native)
 
-    def batches(self, snapshot: bytes, begin: int, end: int, where: Condition | None) -> Iterator[Any]:
+    def batches(self, snapshot: bytes | None, begin: int, end: int, where: Condition | None) -> Iterator[Any]:
         """pyarrow.RecordBatches in the types that Spark expects."""
         rows = Selection(self.open(snapshot), self.fields.names, where=where, begin=begin, end=end)
         for batch in rows.to_batches():
@@ -77,7 +77,7 @@ class BatchReader(_source.DataSourceReader):  # type: ignore[misc]
     def __init__(self, place: Place, schema: Any, options: Mapping[str, str]) -> None:
         self._rows = TableRows(place, schema, options)
         # All tasks read the table as it is now, even if its parts are merged or dropped meanwhile.
-        self._snapshot = _native.read_snapshot(place.location())
+        self._snapshot = _native.open_table(place.location()).snapshot
         self._where = self._rows.where
 
     def partitions(self) -> list[Any]:
@@ -102,7 +102,7 @@ class FilteringReader(BatchReader):
         """Takes the filters that cfile can test. Returns those that Spark must test again."""
         opened = self._rows.open(self._snapshot)
         types = {}
-        own = arrow.schema(opened.arrow_type())
+        own = arrow.schema(Selection(opened, None))
         flat = pushing.flat_types(opened)
         for field in self._rows.fields:
             if field.name in flat and spark_types.comparable(own.field(field.name).type, field.type):
@@ -143,8 +143,8 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
         """The rows after the offset `start`, up to and with the offset `end`: whole parts, the small ones together."""
         if start == end:
             return []
-        snapshot = _native.read_snapshot(self._rows.place.location())
-        parts = self._rows.open(snapshot).parts()
+        opened = _native.open_table(self._rows.place.location())
+        parts = opened.parts()
         before, until = self._parts_until(parts, start), self._parts_until(parts, end)
         found: list[Any] = []
         size_bytes, most_bytes = 0, self._rows.size_bytes or _PARTITION_SIZE_BYTES
@@ -156,7 +156,7 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
             if found and size_bytes <= most_bytes and found[-1].end == part["first_ordinal"]:
                 found[-1].end = last
             else:
-                found.append(Partition(part["first_ordinal"], last, snapshot))
+                found.append(Partition(part["first_ordinal"], last, opened.snapshot))
                 size_bytes = part["size_bytes"]
         return found
 

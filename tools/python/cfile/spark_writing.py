@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import _native, preparing, spark_types
+from . import _native, keeping, preparing, spark_types
 from .errors import ArgumentError, NotFoundError
 from .locations import Place
 from .optional import need
-from .selection import key_of
+from .selection import Selection, key_of
 from .spark_types import arrow
+from .writing import check_names
 
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
@@ -36,9 +37,7 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
         if "memory_limit_bytes" in options:
             self._options["memory_limit_bytes"] = _converted("memory_limit_bytes", int, options["memory_limit_bytes"])
         self._sorted_by = [name.strip() for name in options.get("sorted_by", "").split(",") if name.strip()]
-        for name in self._sorted_by:
-            if name not in self._schema.names:
-                raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(self._schema.names)}")
+        check_names(self._sorted_by, self._schema.names)
         self._replaced: list[str] = []
         try:
             opened = _native.open_table(place.location())
@@ -70,11 +69,12 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
         missing = set(opened.fields) ^ set(self._schema.names)
         if missing:
             raise ArgumentError(f"{self._place}: the table and the data differ in the columns {', '.join(sorted(missing))}")
-        own = spark_types.arrow_schema(spark_types.spark_schema(arrow.schema(opened.arrow_type())))
+        stored = arrow.schema(Selection(opened, None))
+        own = spark_types.arrow_schema(spark_types.spark_schema(stored))
         for field in self._schema:
             if _nullable(own.field(field.name).type) != _nullable(field.type):
                 raise ArgumentError(f"{self._place}: column {field.name} has the type {own.field(field.name).type}, not {field.type}")
-        self._schema = arrow.schema(opened.arrow_type())
+        self._schema = stored
 
     def write(self, iterator: Iterator[Any]) -> Any:
         """Writes the rows of a task as a part that nobody sees yet. If the task is repeated, the other part becomes garbage."""
@@ -109,13 +109,8 @@ def _converted(name: str, convert: Callable[[str], Any], text: str) -> Any:
 
 def _order_of(opened: _native.Opened) -> list[str]:
     """The columns by which the rows of each part are sorted."""
-    key = key_of(opened)
-    if key or opened.num_rows == 0:
-        return key
-    for column in opened.columns:
-        if not column["levels"] and not column["nullable"] and opened.has_index(column["name"]):
-            return [column["name"]]
-    return []
+    indexed = None if key_of(opened) or opened.num_rows == 0 else keeping.indexed_column(opened)
+    return [indexed] if indexed else key_of(opened)
 
 
 def _nullable(data_type: Any) -> Any:

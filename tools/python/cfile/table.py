@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _native, preview
-from .column import Column
-from .condition import ColumnName, Condition
+from .column import Column, KeyColumns
+from .condition import Condition
 from .errors import ArgumentError
-from .optional import Lazy, need
+from .optional import need
 from .rows import OpenRows
-from .selection import KeyPosition, Selection, key_of, single_ordinal
-
-values = Lazy("cfile.values")
+from .selection import Selection, key_of, single_ordinal
 
 
 class Table(OpenRows):
@@ -31,7 +29,7 @@ class Table(OpenRows):
     An object may be used by several threads at the same time.
     """
 
-    __slots__ = ("_opened", "_leaves", "_fields", "_key", "_sorted", "_in_order")
+    __slots__ = ("_opened", "_leaves", "_fields", "_key", "_sorted")
 
     def __init__(self, opened: _native.Opened) -> None:
         self._opened = opened
@@ -39,8 +37,8 @@ class Table(OpenRows):
         self._leaves = [Column(opened, info) for info in opened.columns]
         self._fields = opened.fields
         self._key = key_of(opened)
-        self._sorted: Column | None = None  # the column that seek searches, found by the first call
-        self._in_order: bool | None = None  # as in Column, for the key columns
+        # What seek searches. In a table without key columns, the first call finds it.
+        self._sorted: Column | None = KeyColumns(opened, self._key) if self._key else None
 
     @property
     def columns(self) -> list[str]:
@@ -113,7 +111,7 @@ class Table(OpenRows):
         """
         return Selection(self._opened, columns).take(ordinals)
 
-    def scan(self, where: Condition | ColumnName | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
+    def scan(self, where: Condition | str | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
              reverse: bool = False) -> Selection:
         """The rows for which `where` is true: a condition such as cfile.col("delay") > 60, or text in the grammar of `--where` of the tools
         such as "delay > 60 and carrier like 'U%'".
@@ -123,7 +121,7 @@ class Table(OpenRows):
         """
         return self._all().scan(where, columns=columns, limit=limit, reverse=reverse)
 
-    def _searched(self, column: str | None) -> Column:
+    def _searched(self, column: str | None = None) -> Column:
         if column is not None:
             found: Column = self[column]
             if not found._is_stored:
@@ -135,32 +133,34 @@ class Table(OpenRows):
             raise ArgumentError(f"{self._opened.name}: no column has a value index; write the table with sorted_by")
         return self._sorted
 
-    def _compound(self, key: Any) -> list[Any]:
-        key = list(key) if isinstance(key, (tuple, list)) else [key]
-        names = self._key
-        if len(key) > len(names):
-            raise ArgumentError(f"the key has {len(key)} values, but the table has the key columns {', '.join(names)}")
-        types = self.types
-        return [None if part is None else values.exact_of(part, types[name]) for part, name in zip(key, names)]
-
     def seek(self, key: Any, column: str | None = None) -> int:
         """Returns the ordinal of the first row whose key is not less than `key`; len(self) if there is none.
 
         `key`: for a table with several key columns, a tuple of values of the first ones. column: the column to search; without it, the
         key columns, or else the first column with a value index. ArgumentError: the column has no value index.
 
-        If parts of the table overlap in the order of the key, use scan for a range of keys, and no slice.
+        If parts of the table overlap in the order of the key, use key_range for a range of keys, and no slice.
         """
-        if column is None and self._key:
-            return self._position(self._opened.seek_compound(self._compound(key))[0])
         return self._searched(column).seek(key)
 
     def find(self, key: Any, column: str | None = None) -> int | None:
         """Returns the ordinal of the first row with this key, or None. Arguments and errors as seek."""
-        if column is None and self._key:
-            ordinal, exact = self._opened.seek_compound(self._compound(key))
-            return self._position(ordinal) if exact else None
         return self._searched(column).find(key)
+
+    def key_range(self, low: Any = None, high: Any = None, *, columns: Sequence[str] | None = None) -> Selection:
+        """The rows with low <= key < high, in the order of the keys, also if parts of the table overlap. None: no bound.
+
+        Rows with equal keys keep the order of the parts. `low` and `high`: as `key` of seek. columns: only these columns.
+
+        If parts overlap, the call reads the keys of these rows, and the result keeps 8 bytes for each row; it has no slices and cannot be
+        scanned again. Otherwise, the call costs two searches. Errors as seek.
+
+        >>> cfile.write(tmp / "log", pyarrow.table({"hour": [1, 5], "text": ["start", "stop"]}), sorted_by="hour")
+        >>> cfile.append(tmp / "log", pyarrow.table({"hour": [3], "text": ["late"]}))
+        >>> cfile.open(tmp / "log").key_range(2).to_pylist()
+        [{'hour': 3, 'text': 'late'}, {'hour': 5, 'text': 'stop'}]
+        """
+        return self._searched()._between(low, high, Selection(self._opened, columns))
 
     def get(self, key: Any, *, columns: Sequence[str] | None = None) -> dict[str, Any] | None:
         """Returns the newest row with this key as a dict, or None: the last row of the last part that has the key.
@@ -168,25 +168,11 @@ class Table(OpenRows):
         `key`: for a table with several key columns, a tuple of values of all of them; else a value of the column by which the table is
         sorted. columns: only these columns.
         """
-        if self._key:
-            compound = self._compound(key)
-            if len(compound) < len(self._key):
-                raise ArgumentError(f"expected a key of {len(self._key)} values, found {len(compound)}")
-            ordinal = self._opened.newest_compound(compound)
-        else:
-            column = self._searched(None)
-            if not values.floor_of(key, column.type)[1]:
-                return None
-            ordinal = self._opened.newest(column.name, values.key_of(key, column.type))
+        ordinal = self._searched()._newest(key)
         if ordinal is None:
             return None
         row: dict[str, Any] = self[ordinal] if columns is None else self.take([ordinal], columns=columns).to_pylist()[0]
         return row
-
-    def _position(self, ordinal: int) -> int:
-        if self._in_order is None:
-            self._in_order = self._opened.in_key_order()
-        return ordinal if self._in_order else KeyPosition(ordinal)
 
     @property
     def statistics(self) -> dict[str, dict[str, Any] | None]:

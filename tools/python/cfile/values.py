@@ -102,16 +102,10 @@ def _plain(value: Any, type_text: str) -> Any:
         return value.item()
     if value != value:
         raise ValueError("NaT equals nothing; use is_null() and is_not_null()")
-    for unit, digits in (("ps", 12), ("fs", 15), ("as", 18)):
-        if value.dtype.str.endswith(f"{unit}]"):
-            return Fraction(int(value.astype(f"datetime64[{unit}]").astype("int64")), 10**digits)
-    whole = value.astype("datetime64[s]")
-    return Fraction(int(whole.astype("int64"))) + Fraction(int((value - whole).astype("timedelta64[ns]").astype("int64")), 10**9)
-
-
-def is_bytes(type_text: str) -> bool:
-    """Whether the values of the column are strings or bytes."""
-    return base_of(type_text) in ("string", "varchar", "binary", "fixed", "uuid", "int96")
+    import numpy
+    unit = numpy.datetime_data(value.dtype)[0]
+    digits = {"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}.get(unit, 0)
+    return Fraction(int(value.astype(f"datetime64[{unit if digits else 's'}]").astype("int64")), 10**digits)
 
 
 def floor_of(value: Any, type_text: str) -> tuple[Any, bool]:
@@ -129,14 +123,10 @@ def floor_of(value: Any, type_text: str) -> tuple[Any, bool]:
         if not isinstance(value, bool):
             raise _wrong(value, type_text)
         return value, True
-    if base == "uuid" and not isinstance(value, (str, bytes)):
-        if not hasattr(value, "bytes"):
-            raise _wrong(value, type_text)
-        return value.bytes, True
-    if base == "uuid" and isinstance(value, str):
+    if base == "uuid":
         import uuid
-        return uuid.UUID(value).bytes, True
-    if is_bytes(type_text):
+        value = getattr(uuid.UUID(value) if isinstance(value, str) else value, "bytes", value)
+    if base in ("string", "varchar", "binary", "fixed", "uuid", "int96"):
         if not isinstance(value, (str, bytes)):
             raise _wrong(value, type_text)
         return value, True

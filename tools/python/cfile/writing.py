@@ -17,22 +17,17 @@ from .rows import OpenRows, Rows
 sorting = Lazy("cfile.sorting")
 
 
-def _setting(option: str) -> str:
-    """Returns the name of the native writers for an option."""
-    return "bloom_filter_bits_per_value" if option == "bloom_filter" else option
-
-
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the settings of the native writers, by column; "" is for all columns that have no settings of their own.
 
     Each option has one value for all columns, or a dict of values by column.
     """
-    for_all = {_setting(name): value for name, value in options.items() if value is not None and not isinstance(value, dict)}
+    for_all = {name: value for name, value in options.items() if value is not None and not isinstance(value, dict)}
     settings: dict[str, Any] = {"": for_all}
     for name, value in options.items():
         if isinstance(value, dict):
             for column, chosen in value.items():
-                settings.setdefault(column, dict(for_all))[_setting(name)] = chosen
+                settings.setdefault(column, dict(for_all))[name] = chosen
     return settings
 
 
@@ -149,10 +144,18 @@ def with_metadata(settings: dict[str, Any], first: str, metadata: Mapping[str, s
         settings[first] = {**settings.get(first, settings[""]), "metadata": metadata}
 
 
-def names_of(sorted_by: Any) -> list[str]:
-    if sorted_by is None or isinstance(sorted_by, bool):
+def names_of(given: Any) -> list[str]:
+    """One name, or several; none for None, True and False."""
+    if given is None or isinstance(given, bool):
         return []
-    return [sorted_by] if isinstance(sorted_by, str) else list(sorted_by)
+    return [given] if isinstance(given, str) else list(given)
+
+
+def check_names(sorted_by: Collection[str], names: Collection[str]) -> None:
+    """ArgumentError: a column by which rows are to be sorted does not exist."""
+    for name in sorted_by:
+        if name not in names:
+            raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(names)}")
 
 
 def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[str] | bool | None = None,

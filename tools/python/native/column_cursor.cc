@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "cfile/merge_cursor.h"
 #include "cfile/status.h"
 #include "cfile/table_lookup.h"
 #include "tools/python/native/values.h"
@@ -11,28 +12,27 @@ namespace cfile_python {
 namespace {
 
 using cfile::ColumnType;
-using cfile::KeyPosition;
 using cfile::OrdinalRange;
 
 // CursorOf: Cursor<T> or TableCursor<T>.
 template <typename T, typename CursorOf>
 class TypedCursor final : public ColumnCursor {
  public:
-  // `table`: null for a cursor of a file.
-  TypedCursor(CursorOf cursor, ColumnType type, uint64_t num_rows, const cfile::TableReader* table,
-              size_t column)
-      : cursor_(std::move(cursor)), type_(std::move(type)), num_rows_(num_rows), column_(column) {
-    if (table != nullptr) table_ = *table;
-  }
+  // `table`: nullopt for a cursor of a file.
+  TypedCursor(CursorOf cursor, ColumnType type, uint64_t num_rows,
+              std::optional<cfile::TableReader> table, size_t column)
+      : cursor_(std::move(cursor)),
+        type_(std::move(type)),
+        num_rows_(num_rows),
+        column_(column),
+        table_(std::move(table)) {}
 
   nb::tuple Seek(nb::handle key) override {
     const Key<T> sought = KeyOf<T>(key);
-    KeyPosition found{.ordinal = num_rows_};
     // The call is made also for a key that is too great, so that errors are the same.
-    found = WithoutLock([&] { return cursor_.SeekToKey(sought.value); });
+    const auto found = WithoutLock([&] { return cursor_.SeekToKey(sought.value); });
     if (sought.beyond > 0) return nb::make_tuple(num_rows_, false);
-    const bool exact = found.exact && sought.beyond == 0 && IsExact(key, sought.value);
-    return nb::make_tuple(found.ordinal, exact);
+    return nb::make_tuple(found.ordinal, found.exact && sought.exact);
   }
 
   std::optional<uint64_t> Newest(nb::handle key) override {
@@ -43,7 +43,7 @@ class TypedCursor final : public ColumnCursor {
           cfile::StrCat("the newest rows can be found by column ", name, " only").c_str());
     }
     const Key<T> sought = KeyOf<T>(key);
-    if (sought.beyond != 0 || !IsExact(key, sought.value)) return std::nullopt;
+    if (!sought.exact) return std::nullopt;
     const cfile::FoundRow row = WithoutLock([&] { return lookup_->template Get<T>(sought.value); });
     return row.found() ? std::optional(row.ordinal()) : std::nullopt;
   }
@@ -57,7 +57,7 @@ class TypedCursor final : public ColumnCursor {
     });
   }
 
-  nb::tuple KeyRange(nb::handle low, nb::handle high) override {
+  nb::object KeyRange(nb::handle low, nb::handle high) override {
     std::optional<T> bounds[2];
     bool empty = false;
     const nb::handle keys[] = {low, high};
@@ -68,10 +68,24 @@ class TypedCursor final : public ColumnCursor {
       empty = empty || key.beyond == outside;
       if (key.beyond == 0) bounds[i] = key.value;
     }
-    const OrdinalRange range =
-        WithoutLock([&] { return cursor_.SeekToKeyRange(bounds[0], bounds[1]); });
-    const uint64_t begin = low.is_none() || !empty ? range.begin : num_rows_;
-    return nb::make_tuple(begin, empty ? begin : range.end);
+    OrdinalRange range{num_rows_, num_rows_};
+    std::vector<uint64_t> ordinals;
+    WithoutLock([&]() -> absl::Status {
+      const auto found = cursor_.SeekToKeyRange(bounds[0], bounds[1]);
+      if (found.ok() && !empty) range = *found;
+      if (!table_ || !absl::IsFailedPrecondition(found.status())) return found.status();
+      auto merged = table_->NewMergeCursor({.key_column = column_});
+      if (!merged.ok() || empty) return merged.status();
+      const absl::Status status = merged->template SeekToKeyRange<T>(bounds[0], bounds[1]);
+      if (!status.ok()) return status;
+      for (const auto& batch : merged->Batches()) {
+        if (!batch.ok()) return batch.status();
+        for (size_t i = 0; i < batch->num_rows(); ++i) ordinals.push_back(batch->ordinal(i));
+      }
+      return absl::OkStatus();
+    });
+    if (ordinals.empty()) return nb::make_tuple(range.begin, range.end);
+    return nb::bytes(ordinals.data(), ordinals.size() * sizeof(uint64_t));
   }
 
   nb::list Values(nb::handle rows) override {
@@ -80,41 +94,20 @@ class TypedCursor final : public ColumnCursor {
     nb::list values;
     const cfile::Batch<T> batch = taken_.batch();
     for (size_t i = 0; i < batch.size(); ++i) {
-      if (batch.IsValid(i)) {
-        values.append(ToPython<T>(batch.values[i], type_));
-      } else {
-        values.append(nb::none());
-      }
+      values.append(batch.IsValid(i) ? ToPython<T>(batch.values[i], type_) : nb::none());
     }
     return values;
   }
 
  private:
-  // False if the key is a float between two values of a column of 32-bit floats.
-  static bool IsExact(nb::handle key, const T& value) {
-    if constexpr (std::is_same_v<T, float>) {
-      return nb::cast<double>(key) == static_cast<double>(value);
-    } else {
-      return true;
-    }
-  }
-
   CursorOf cursor_;
   const ColumnType type_;
   const uint64_t num_rows_;
   const size_t column_;
-  std::optional<cfile::TableReader> table_;
+  const std::optional<cfile::TableReader> table_;
   std::optional<cfile::TableLookup> lookup_;  // made when it is first used
   cfile::OwnedBatch<T> taken_;
 };
-
-template <typename T, typename CursorOf>
-std::unique_ptr<ColumnCursor> Made(absl::StatusOr<CursorOf> cursor, const ColumnType& type,
-                                   uint64_t num_rows, const cfile::TableReader* table = nullptr,
-                                   size_t column = 0) {
-  return std::make_unique<TypedCursor<T, CursorOf>>(ValueOf(std::move(cursor)), type, num_rows,
-                                                    table, column);
-}
 
 }  // namespace
 
@@ -129,12 +122,15 @@ std::unique_ptr<ColumnCursor> NewColumnCursor(const FileOrTable& opened,
                                .c_str());
     }
   }
-  return cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) {
+  using Made = std::unique_ptr<ColumnCursor>;
+  return cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) -> Made {
     if (const auto* table = std::get_if<cfile::TableReader>(&opened)) {
-      return Made<T>(table->NewCursor<T>(column), type, table->num_rows(), table, column);
+      return std::make_unique<TypedCursor<T, cfile::TableCursor<T>>>(
+          ValueOf(table->NewCursor<T>(column)), type, table->num_rows(), *table, column);
     }
     const auto& file = std::get<cfile::Reader>(opened);
-    return Made<T>(file.NewCursor<T>(), type, file.num_rows());
+    return std::make_unique<TypedCursor<T, cfile::Cursor<T>>>(
+        ValueOf(file.NewCursor<T>()), type, file.num_rows(), std::nullopt, column);
   });
 }
 

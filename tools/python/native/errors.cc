@@ -32,26 +32,29 @@ class KeptExceptions {
       kept_.pop_front();
     }
   }
-  std::optional<nb::object> Take(std::string_view message) {
+  // Returns the newest exception for this message; null if there is none.
+  nb::object Take(std::string_view message) {
     const std::lock_guard lock(mutex_);
-    for (auto kept = kept_.rbegin(); kept != kept_.rend(); ++kept) {
-      if (message.find(kept->message) == std::string_view::npos) continue;
-      nb::object exception = nb::steal(kept->exception);
-      kept_.erase(std::next(kept).base());
-      return exception;
-    }
-    return std::nullopt;
+    const auto kept = Find(message);
+    if (kept == kept_.rend()) return {};
+    nb::object exception = nb::steal(kept->exception);
+    kept_.erase(std::next(kept).base());
+    return exception;
   }
 
   // True if Take would return an exception.
   bool Has(std::string_view message) {
     const std::lock_guard lock(mutex_);
-    return std::any_of(kept_.begin(), kept_.end(), [&](const Kept& kept) {
+    return Find(message) != kept_.rend();
+  }
+
+ private:
+  std::deque<Kept>::reverse_iterator Find(std::string_view message) {
+    return std::find_if(kept_.rbegin(), kept_.rend(), [&](const Kept& kept) {
       return message.find(kept.message) != std::string_view::npos;
     });
   }
 
- private:
   static constexpr size_t kMost = 16;
   std::mutex mutex_;
   std::deque<Kept> kept_;
@@ -82,10 +85,6 @@ std::string TextOfException(nb::handle exception) {
   return bytes.is_valid() ? std::string(PyBytes_AsString(bytes.ptr())) : "";
 }
 
-void SetError(nb::handle exception) {
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
-}
-
 }  // namespace
 
 nb::object TextOf(std::string_view text) {
@@ -99,15 +98,14 @@ nb::object PathOf(std::string_view path) {
 }
 
 void Raise(const absl::Status& status) {
-  if (std::optional<nb::object> exception = Exceptions().Take(std::string(status.message()))) {
-    SetError(*exception);
-  } else {
-    const nb::object made = nb::module_::import_("cfile.errors")
-                                .attr("error_of")(static_cast<int>(status.code()),
-                                                  TextOf(std::string(status.message())));
-    if (cfile::IsUnfitRows(status)) made.attr("_unfit_rows") = true;
-    SetError(made);
+  nb::object exception = Exceptions().Take(std::string(status.message()));
+  if (!exception.is_valid()) {
+    exception = nb::module_::import_("cfile.errors")
+                    .attr("error_of")(static_cast<int>(status.code()),
+                                      TextOf(std::string(status.message())));
+    if (cfile::IsUnfitRows(status)) exception.attr("_unfit_rows") = true;
   }
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <stdexcept>
 
 #include "cfile/arrow_import.h"
 #include "cfile/status.h"
@@ -44,28 +45,23 @@ nb::dict Compact(const Location& path, const Names& parts, const nb::dict& setti
   return dict;
 }
 
-void DropRowsBelow(const Location& path, const std::optional<std::string>& column,
-                   const nb::object& key) {
+void DropRowsBelow(const Location& path, const std::string& column, const nb::object& key) {
   const cfile::Schema schema = SchemaOfTable(path);
   const std::vector<cfile::WriterOptions> options = WithLimit({{}});
-  if (!column) {
+  if (column.empty()) {
     const std::string bytes = CompoundBytes(schema, key);
     AtTable(path, [&](const auto& table) {
       return cfile::DropRowsBelow<std::string_view>(table, *schema.key_index(), bytes, options);
     });
     return;
   }
-  const std::optional<size_t> position = schema.Find(*column);
-  if (!position) throw nb::key_error(column->c_str());
+  const std::optional<size_t> position = schema.Find(column);
+  if (!position) throw nb::key_error(column.c_str());
   const cfile::ColumnType& type = schema.columns[*position].type;
   cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) {
     const Key<T> least = KeyOf<T>(key);
     if (least.beyond < 0) return;
-    if (least.beyond > 0) {
-      PyErr_SetString(PyExc_OverflowError,
-                      cfile::StrCat("outside of the range of ", type.ToString()).c_str());
-      throw nb::python_error();
-    }
+    if (least.beyond > 0) throw std::overflow_error("outside of the range of " + type.ToString());
     AtTable(path, [&](const auto& table) {
       return cfile::DropRowsBelow<T>(table, *position, least.value, options);
     });
@@ -193,7 +189,7 @@ void AddMaintenance(nb::module_& module) {
   module.def("drop_parts", [](const Location& path, const Names& parts) {
     AtTable(path, [&](const auto& table) { return cfile::DropParts(table, parts, kLimits); });
   });
-  module.def("drop_rows_below", &DropRowsBelow, arg("path"), arg("column").none(), arg("key"));
+  module.def("drop_rows_below", &DropRowsBelow, arg("path"), arg("column"), arg("key"));
   module.def("collect_garbage", &CollectGarbage, arg("path"), arg("older_than_seconds"));
   module.def("add_column", &AddColumn, arg("path"), arg("name"), arg("type"), arg("nullable"),
              arg("default").none());

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,21 +16,13 @@ using cfile::ReadRequest;
 using cfile::Source;
 using cfile::StorageEntry;
 
-// Holds an object of Python. Its last owner may be a thread without the interpreter lock.
-class HeldObject {
- public:
-  explicit HeldObject(nb::object object) : object_(object.release().ptr()) {}
-  HeldObject(const HeldObject&) = delete;
-  HeldObject& operator=(const HeldObject&) = delete;
-  ~HeldObject() {
-    nb::gil_scoped_acquire lock;
-    Py_DECREF(object_);
-  }
-  nb::handle get() const { return object_; }
-
- private:
-  PyObject* object_;
-};
+// Owns an object of Python. The last owner may be a thread without the interpreter lock.
+std::shared_ptr<PyObject> Held(nb::object object) {
+  return {object.release().ptr(), [](PyObject* held) {
+            const nb::gil_scoped_acquire lock;
+            Py_DECREF(held);
+          }};
+}
 
 // Calls `work`, which uses Python, and returns its result. An exception becomes a status.
 template <typename Work>
@@ -63,7 +56,7 @@ absl::Status CopyBytes(nb::handle object, std::span<uint8_t> out, const std::str
 class ObjectSource final : public Source {
  public:
   explicit ObjectSource(const nb::object& object)
-      : object_(object),
+      : object_(Held(object)),
         name_(nb::cast<std::string>(object.attr("name"))),
         size_(nb::cast<uint64_t>(object.attr("size"))),
         has_latency_(nb::cast<bool>(object.attr("has_latency"))) {}
@@ -84,7 +77,7 @@ class ObjectSource final : public Source {
       for (const ReadRequest& request : requests) {
         ranges.append(nb::make_tuple(request.offset, request.out.size()));
       }
-      const nb::object results = object_.get().attr("read_ranges")(ranges);
+      const nb::object results = nb::handle(object_.get()).attr("read_ranges")(ranges);
       if (nb::len(results) != requests.size()) {
         return absl::UnknownError(cfile::StrCat(name_, ": read_ranges has returned ",
                                                 nb::len(results), " results for ", requests.size(),
@@ -101,7 +94,7 @@ class ObjectSource final : public Source {
   }
 
  private:
-  HeldObject object_;
+  const std::shared_ptr<PyObject> object_;
   const std::string name_;
   const uint64_t size_;
   const bool has_latency_;
@@ -110,18 +103,18 @@ class ObjectSource final : public Source {
 class ObjectStorage final : public cfile::Storage {
  public:
   explicit ObjectStorage(const nb::object& object)
-      : object_(object), name_(nb::cast<std::string>(object.attr("name"))) {}
+      : object_(Held(object)), name_(nb::cast<std::string>(object.attr("name"))) {}
 
   const std::string& name() const override { return name_; }
   absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
     return InPython(NameOf(path), [&]() -> absl::StatusOr<std::shared_ptr<const Source>> {
-      return NewObjectSource(object_.get().attr("open")(path));
+      return NewObjectSource(nb::handle(object_.get()).attr("open")(path));
     });
   }
   absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
     return InPython(name_, [&]() -> absl::StatusOr<std::vector<StorageEntry>> {
       std::vector<StorageEntry> entries;
-      for (const nb::handle entry : object_.get().attr("list")(folder)) {
+      for (const nb::handle entry : nb::handle(object_.get()).attr("list")(folder)) {
         entries.push_back(
             {.path = nb::cast<std::string>(entry[0]), .size_bytes = nb::cast<uint64_t>(entry[1])});
       }
@@ -131,7 +124,7 @@ class ObjectStorage final : public cfile::Storage {
   absl::StatusOr<cfile::VersionedObject> Read(const std::string& path,
                                               uint64_t max_size_bytes) const override {
     return InPython(NameOf(path), [&]() -> absl::StatusOr<cfile::VersionedObject> {
-      const nb::object read = object_.get().attr("read")(path, max_size_bytes);
+      const nb::object read = nb::handle(object_.get()).attr("read")(path, max_size_bytes);
       const auto bytes = nb::cast<nb::bytes>(read[0]);
       if (bytes.size() > max_size_bytes) {
         return absl::OutOfRangeError(cfile::StrCat(NameOf(path), ": has ", bytes.size(),
@@ -157,18 +150,18 @@ class ObjectStorage final : public cfile::Storage {
         cfile::StrCat(NameOf(path), ": tables in objects of Python cannot be changed"));
   }
 
-  HeldObject object_;
+  const std::shared_ptr<PyObject> object_;
   const std::string name_;
 };
 
 class ObjectSink final : public cfile::Sink {
  public:
-  explicit ObjectSink(const nb::object& object) : object_(object), name_(NameOf(object)) {}
+  explicit ObjectSink(const nb::object& object) : object_(Held(object)), name_(NameOf(object)) {}
 
   const std::string& name() const override { return name_; }
   absl::Status Append(std::span<const uint8_t> bytes) override {
     return InPython(name_, [&]() -> absl::Status {
-      const nb::object write = object_.get().attr("write");
+      const nb::object write = nb::handle(object_.get()).attr("write");
       for (size_t done = 0; done < bytes.size();) {
         const nb::object written = write(nb::bytes(bytes.data() + done, bytes.size() - done));
         // An object that is not buffered may write less. None means that it was all.
@@ -184,7 +177,8 @@ class ObjectSink final : public cfile::Sink {
   }
   absl::Status Finish() override {
     return InPython(name_, [&]() -> absl::Status {
-      if (nb::hasattr(object_.get(), "flush")) object_.get().attr("flush")();
+      if (nb::hasattr(nb::handle(object_.get()), "flush"))
+        nb::handle(object_.get()).attr("flush")();
       return absl::OkStatus();
     });
   }
@@ -196,7 +190,7 @@ class ObjectSink final : public cfile::Sink {
     return nb::cast<std::string>(nb::str(object.type()));
   }
 
-  HeldObject object_;
+  const std::shared_ptr<PyObject> object_;
   const std::string name_;
 };
 
@@ -264,9 +258,11 @@ class InterruptibleSink final : public cfile::Sink {
   std::unique_ptr<Sink> file_;
 };
 
-class InterruptibleStorage : public cfile::Storage, public cfile::WholeFiles {
+class InterruptibleStorage final : public cfile::Storage, public cfile::WholeFiles {
  public:
-  explicit InterruptibleStorage(std::shared_ptr<Storage> files) : files_(std::move(files)) {}
+  explicit InterruptibleStorage(std::shared_ptr<Storage> files,
+                                std::optional<std::string> snapshot = std::nullopt)
+      : files_(std::move(files)), snapshot_(std::move(snapshot)) {}
   const std::string& name() const override { return files_->name(); }
   absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
     return Interruptible(files_->Open(path));
@@ -294,7 +290,13 @@ class InterruptibleStorage : public cfile::Storage, public cfile::WholeFiles {
   absl::Status Delete(const std::string& path) override { return files_->Delete(path); }
   absl::StatusOr<cfile::VersionedObject> Read(const std::string& path,
                                               uint64_t max_size_bytes) const override {
-    return files_->Read(path, max_size_bytes);
+    if (!snapshot_ || path != kTableFile || is_read_.exchange(true))
+      return files_->Read(path, max_size_bytes);
+    if (snapshot_->size() > max_size_bytes) {
+      return absl::OutOfRangeError(cfile::StrCat(name(), "/", path, ": ", snapshot_->size(),
+                                                 " bytes are more than max_metadata_size_bytes"));
+    }
+    return cfile::VersionedObject{.bytes = *snapshot_, .version = "snapshot"};
   }
   absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
                       std::string_view bytes) override {
@@ -304,25 +306,7 @@ class InterruptibleStorage : public cfile::Storage, public cfile::WholeFiles {
 
  private:
   const std::shared_ptr<Storage> files_;
-};
-
-class SnapshotStorage final : public InterruptibleStorage {
- public:
-  SnapshotStorage(std::shared_ptr<Storage> files, std::string snapshot)
-      : InterruptibleStorage(std::move(files)), snapshot_(std::move(snapshot)) {}
-
-  absl::StatusOr<cfile::VersionedObject> Read(const std::string& path,
-                                              uint64_t max_size_bytes) const override {
-    if (path != kTableFile || is_read_.exchange(true)) return files()->Read(path, max_size_bytes);
-    if (snapshot_.size() > max_size_bytes) {
-      return absl::OutOfRangeError(cfile::StrCat(name(), "/", path, ": ", snapshot_.size(),
-                                                 " bytes are more than max_metadata_size_bytes"));
-    }
-    return cfile::VersionedObject{.bytes = snapshot_, .version = "snapshot"};
-  }
-
- private:
-  const std::string snapshot_;
+  const std::optional<std::string> snapshot_;  // what the first read of table.cft returns
   mutable std::atomic<bool> is_read_ = false;
 };
 
@@ -359,7 +343,7 @@ std::shared_ptr<cfile::Storage> Interruptible(std::shared_ptr<cfile::Storage> fi
 std::shared_ptr<cfile::Storage> WithSnapshot(const cfile::Storage& interruptible,
                                              std::string snapshot) {
   const auto& storage = static_cast<const InterruptibleStorage&>(interruptible);
-  return std::make_shared<SnapshotStorage>(storage.files(), std::move(snapshot));
+  return std::make_shared<InterruptibleStorage>(storage.files(), std::move(snapshot));
 }
 
 }  // namespace cfile_python

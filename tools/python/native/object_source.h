@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<cfile::Sink>> Interruptible(
     absl::StatusOr<std::unique_ptr<cfile::Sink>> file);
 std::shared_ptr<cfile::Storage> Interruptible(std::shared_ptr<cfile::Storage> files);
 
-// The file that describes a table. Its bytes are a snapshot (read_snapshot of cfile/_native.pyi).
+// The file that describes a table. Its bytes are a snapshot (Opened of cfile/_native.pyi).
 inline constexpr char kTableFile[] = "table.cft";
 
 // Returns a storage with the files of `interruptible`, a result of Interruptible, to open one

@@ -44,19 +44,14 @@ class ParallelStream {
       cancelled_ = true;
       changed_.notify_all();
     }
-    const auto join = [this] {
-      for (std::thread& thread : threads_) thread.join();
-    };
-    if (!nb::is_alive()) {
-      join();
-      return;
-    }
     // A thread may wait for the interpreter lock, to run handlers. This one may have it or not.
-    const PyGILState_STATE state = PyGILState_Ensure();
-    PyThreadState* const thread = PyEval_SaveThread();
-    join();
-    PyEval_RestoreThread(thread);
-    PyGILState_Release(state);
+    std::optional<nb::gil_scoped_acquire> acquired;
+    std::optional<nb::gil_scoped_release> released;
+    if (nb::is_alive()) {
+      acquired.emplace();
+      released.emplace();
+    }
+    for (std::thread& thread : threads_) thread.join();
   }
 
   int GetSchema(ArrowSchema* out) {

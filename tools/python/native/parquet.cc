@@ -30,21 +30,6 @@ nb::dict DictOf(const cfile::ParquetReport& report) {
   return dict;
 }
 
-// Calls `work` with a function for options.progress. This function runs the handlers of signals.
-// Raises the exception of a handler, and otherwise the error of `work`.
-template <typename Work>
-cfile::ParquetReport InterruptibleWork(const std::string& name, Work&& work) {
-  return WithoutLock([&]() -> absl::StatusOr<cfile::ParquetReport> {
-    absl::Status interrupted;
-    auto report = work([&](uint64_t, uint64_t) {
-      interrupted = RunSignalHandlers(name);
-      return interrupted.ok();
-    });
-    if (!interrupted.ok()) return interrupted;
-    return report;
-  });
-}
-
 // Gives columns other types. The import checks whether their values can have them.
 cfile::Schema WithTypes(cfile::Schema schema, const std::map<std::string, std::string>& types) {
   for (const auto& [name, type] : types) {
@@ -94,8 +79,7 @@ nb::dict ImportParquet(const nb::object& source, const Location& target, const n
     if (!types.empty()) options.schema = WithTypes(std::move(schema), types);
   }
   const auto table = target.Storage();
-  return DictOf(InterruptibleWork(target.text(), [&](auto progress) {
-    options.progress = progress;
+  return DictOf(WithoutLock([&] {
     return object ? cfile::ImportParquet(object, table, options)
                   : cfile::ImportParquet(path, table, options);
   }));
@@ -126,8 +110,7 @@ nb::dict ExportParquet(const Opened& source, const nb::object& target, const nb:
   } else {
     sink = NewObjectSink(target);
   }
-  return DictOf(InterruptibleWork(source.name(), [&](auto progress) {
-    options.progress = progress;
+  return DictOf(WithoutLock([&] {
     return source.is_table() ? cfile::ExportParquet(source.table(), std::move(sink), options)
                              : cfile::ExportParquet(source.file(), std::move(sink), options);
   }));

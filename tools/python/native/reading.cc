@@ -7,6 +7,7 @@
 
 #include "cfile/arrow.h"
 #include "cfile/block_cache.h"
+#include "cfile/merge_cursor.h"
 #include "cfile/status.h"
 #include "tools/python/native/describe.h"
 #include "tools/python/native/location.h"
@@ -96,33 +97,18 @@ ExportedStream Stream(const Opened& opened, TableScanOptions scan,
   });
 }
 
-// The keys that begin with `bytes` begin at `ordinal`, if there are any.
-absl::StatusOr<bool> HasPrefixAt(const Opened& opened, uint64_t ordinal, std::string_view bytes) {
-  if (ordinal >= opened.num_rows()) return false;
-  auto cursor = opened.table().NewCursor<std::string_view>(*opened.schema().key_index());
-  if (!cursor.ok()) return cursor.status();
-  auto found = cursor->SeekToPrefix(bytes);
-  if (!found.ok()) return found.status();
-  return found->begin == ordinal && found->size() > 0;
-}
-
-std::optional<uint64_t> NewestCompound(const Opened& opened, const nb::sequence& values) {
+// Whether a key begins with these values of the first key columns.
+bool HasPrefix(const Opened& opened, nb::handle values) {
   const std::string bytes = CompoundBytes(opened.schema(), values);
-  const nb::bytes sought(bytes.data(), bytes.size());
-  return opened.WithCursor(*opened.schema().key_index(),
-                           [&](ColumnCursor& cursor) { return cursor.Newest(sought); });
-}
-
-nb::tuple SeekCompound(const Opened& opened, const nb::sequence& values) {
-  const std::string bytes = CompoundBytes(opened.schema(), values);
-  const nb::bytes sought(bytes.data(), bytes.size());
-  nb::tuple found = opened.WithCursor(*opened.schema().key_index(),
-                                      [&](ColumnCursor& cursor) { return cursor.Seek(sought); });
-  const bool whole = nb::len(values) == opened.schema().key_columns.size();
-  if (whole || nb::cast<bool>(found[1])) return found;
-  const auto ordinal = nb::cast<uint64_t>(found[0]);
-  const bool begins = WithoutLock([&] { return HasPrefixAt(opened, ordinal, bytes); });
-  return nb::make_tuple(ordinal, begins);
+  return WithoutLock([&]() -> absl::StatusOr<bool> {
+    auto cursor = opened.table().NewMergeCursor({});
+    if (!cursor.ok()) return cursor.status();
+    const absl::Status status = cursor->SeekToPrefix(bytes);
+    if (!status.ok()) return status;
+    const auto batch = cursor->Next(1);
+    if (!batch.ok()) return batch.status();
+    return !batch->empty();
+  });
 }
 
 nb::list Split(const Opened& opened, size_t max_ranges, const std::optional<Names>& columns,
@@ -201,13 +187,6 @@ std::unique_ptr<Opened> OpenFile(const nb::object& source, const nb::kwargs& giv
   return std::make_unique<Opened>(std::move(file), std::move(name));
 }
 
-// Reads the file that describes a table. kNotFound: there is no table.
-absl::StatusOr<std::string> ReadSnapshot(const cfile::Storage& storage) {
-  auto object = storage.Read(kTableFile, kLimits.max_metadata_size_bytes);
-  if (!object.ok()) return object.status();
-  return std::move(object->bytes);
-}
-
 // Opens a table as it is in the snapshot, or as it is now.
 std::unique_ptr<Opened> OpenTable(const nb::object& source, const nb::kwargs& given) {
   nb::object snapshot = nb::none();
@@ -216,12 +195,12 @@ std::unique_ptr<Opened> OpenTable(const nb::object& source, const nb::kwargs& gi
   std::shared_ptr<cfile::Storage> storage = place ? place->Storage() : NewObjectStorage(source);
   if (place && snapshot.is_none()) {
     // Errors have a better text if the table is opened without a snapshot.
-    const auto bytes = WithoutLock([&]() -> absl::StatusOr<std::optional<std::string>> {
-      auto read = ReadSnapshot(*storage);
-      if (!read.ok()) return std::nullopt;
-      return *std::move(read);
+    absl::StatusOr<cfile::VersionedObject> file;
+    WithoutLock([&] {
+      file = storage->Read(kTableFile, kLimits.max_metadata_size_bytes);
+      return absl::OkStatus();
     });
-    if (bytes) snapshot = nb::bytes(bytes->data(), bytes->size());
+    if (file.ok()) snapshot = nb::bytes(file->bytes.data(), file->bytes.size());
   }
   if (place && !snapshot.is_none()) {
     const auto bytes = nb::cast<nb::bytes>(snapshot);
@@ -234,12 +213,20 @@ std::unique_ptr<Opened> OpenTable(const nb::object& source, const nb::kwargs& gi
   return opened;
 }
 
-// A method of ColumnCursor as a method of Opened, with the name of the column as first argument.
+// A method of ColumnCursor as a method of Opened, with the name of the column as first argument. ""
+// stands for the key columns: then a key is a sequence of their values.
 template <typename Result, typename... Arguments>
 auto OfColumn(Result (ColumnCursor::*method)(Arguments...)) {
   return [method](const Opened& opened, const std::string& column, Arguments... arguments) {
-    return opened.WithCursor(opened.Position(column),
-                             [&](ColumnCursor& cursor) { return (cursor.*method)(arguments...); });
+    [[maybe_unused]] const auto stored = [&](nb::handle key) -> nb::object {
+      if (!column.empty() || key.is_none()) return nb::borrow(key);
+      const std::string bytes = CompoundBytes(opened.schema(), key);
+      return nb::bytes(bytes.data(), bytes.size());
+    };
+    const size_t position =
+        column.empty() ? opened.schema().key_index().value() : opened.Position(column);
+    return opened.WithCursor(
+        position, [&](ColumnCursor& cursor) { return (cursor.*method)(stored(arguments)...); });
   };
 }
 
@@ -251,13 +238,7 @@ void AddReading(nb::module_& module) {
       .def_rw("origin", &Opened::origin)
       .def_rw("threads", &Opened::threads)
       .def_rw("snapshot", &Opened::snapshot)
-      .def("close",
-           [](Opened& opened) {
-             WithoutLock([&] {
-               opened.Close();
-               return absl::OkStatus();
-             });
-           })
+      .def("close", &Opened::Close, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("is_table", &Opened::is_table)
       .def_prop_ro("name", [](const Opened& opened) { return PathOf(opened.name()); })
       .def_prop_ro("num_rows", &Opened::num_rows)
@@ -302,31 +283,10 @@ void AddReading(nb::module_& module) {
           },
           arg("ordinals"), nb::kw_only(), arg("columns") = nb::none(), arg("column_only") = false)
       .def("values", OfColumn(&ColumnCursor::Values))
-      .def(
-          "arrow_type",
-          [](const Opened& opened, std::optional<Names> columns, bool column_only) {
-            return Exported(opened, [&](ArrowArrayStream& stream) -> absl::Status {
-              const ArrowExportOptions options{.dictionaries = false, .column_only = column_only};
-              if (!opened.is_table()) {
-                return ExportArrowStream(opened.file(), {0, 0}, options, &stream);
-              }
-              const TableScanOptions scan{.columns = std::move(columns), .range = {0, 0}};
-              return ExportArrowStream(opened.table(), scan, options, &stream);
-            });
-          },
-          nb::kw_only(), arg("columns") = nb::none(), arg("column_only") = false)
       .def("seek", OfColumn(&ColumnCursor::Seek))
-      .def(
-          "in_key_order",
-          [](const Opened& opened, const std::optional<std::string>& column) {
-            return opened.WithCursor(
-                column ? opened.Position(*column) : opened.schema().key_index().value(),
-                [](ColumnCursor& cursor) { return cursor.InKeyOrder(); });
-          },
-          arg("column") = nb::none())
+      .def("in_key_order", OfColumn(&ColumnCursor::InKeyOrder))
       .def("newest", OfColumn(&ColumnCursor::Newest))
-      .def("newest_compound", &NewestCompound)
-      .def("seek_compound", &SeekCompound)
+      .def("has_prefix", &HasPrefix)
       .def("key_range", OfColumn(&ColumnCursor::KeyRange), arg("column"), arg("low").none(),
            arg("high").none())
       .def("has_index",
@@ -350,11 +310,6 @@ void AddReading(nb::module_& module) {
       .def("verify", &Verify);
   module.def("open_file", &OpenFile, arg("source"), arg("options"));
   module.def("open_table", &OpenTable, arg("source"), arg("options"));
-  module.def("read_snapshot", [](const Location& path) {
-    const std::string bytes =
-        AtTable(path, [](const auto& storage) { return ReadSnapshot(*storage); });
-    return nb::bytes(bytes.data(), bytes.size());
-  });
 }
 
 }  // namespace cfile_python

@@ -52,7 +52,7 @@ WriterOptions OptionsOf(const nb::dict& settings) {
       .To("nullable", options.nullable)
       .To("value_index", options.value_index)
       .To("block_size_bytes", options.block_size_bytes)
-      .To("bloom_filter_bits_per_value", options.bloom_filter_bits_per_value)
+      .To("bloom_filter", options.bloom_filter_bits_per_value)
       .To("max_metadata_size_bytes", options.max_metadata_size_bytes)
       .To("oldest_reader", cfile::ParseOldestReader, options.oldest_reader)
       .To("metadata", metadata)

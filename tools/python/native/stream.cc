@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -39,50 +40,29 @@ absl::StatusCode CodeOf(int error) {
   return absl::StatusCode::kDataLoss;
 }
 
-// Releases the interpreter lock if this thread holds it. (Some consumers hold it, others do not.)
-// Runs the handlers of signals first.
-class Unlocked {
- public:
-  explicit Unlocked(const std::string& name) : state_(PyGILState_Ensure()) {
-    status_ = TakeInterrupt();
-    if (status_.ok()) status_ = RunSignalHandlers(name);
-    if (state_ == PyGILState_LOCKED) {
-      thread_ = PyEval_SaveThread();
-    } else {
-      PyGILState_Release(state_);
-    }
-  }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
-  ~Unlocked() {
-    if (thread_ == nullptr) return;
-    PyEval_RestoreThread(thread_);
-    PyGILState_Release(state_);
-  }
-  const absl::Status& status() const { return status_; }  // the error of a handler
-
- private:
-  PyGILState_STATE state_;
-  PyThreadState* thread_ = nullptr;
-  absl::Status status_;
-};
-
 }  // namespace
 
 // A stream around another one. Thread-compatible, but error() is thread-safe.
 class CheckedStream {
  public:
+  // Takes over *stream, whose release becomes null.
   CheckedStream(ArrowArrayStream* stream, std::string name) : name_(std::move(name)) {
-    inner_.value = *std::exchange(stream, nullptr);
+    inner_.value = std::exchange(*stream, ArrowArrayStream{});
   }
 
   int GetSchema(ArrowSchema* out) { return Keep(inner_.value.get_schema(&inner_.value, out)); }
   int GetNext(ArrowArray* out) {
-    const Unlocked unlocked(name_);
-    if (!unlocked.status().ok()) {
-      Set(unlocked.status());
+    // Some consumers hold the interpreter lock, others do not.
+    const PyGILState_STATE held = PyGILState_Ensure();
+    absl::Status interrupted = TakeInterrupt();
+    if (interrupted.ok()) interrupted = RunSignalHandlers(name_);
+    PyGILState_Release(held);
+    if (!interrupted.ok()) {
+      Set(std::move(interrupted));
       return EINTR;
     }
+    std::optional<nb::gil_scoped_release> released;
+    if (held == PyGILState_LOCKED) released.emplace();
     return Keep(inner_.value.get_next(&inner_.value, out));
   }
   const char* text() const { return text_.c_str(); }
@@ -156,9 +136,7 @@ int ErrnoOf(absl::StatusCode code) {
 
 ExportedStream::ExportedStream(ArrowArrayStream* stream, std::string name, Pairs metadata)
     : stream_(std::make_shared<CheckedStream>(stream, std::move(name))),
-      metadata_(std::move(metadata)) {
-  stream->release = nullptr;
-}
+      metadata_(std::move(metadata)) {}
 
 nb::object ExportedStream::Capsule() {
   if (std::exchange(consumed_, true)) throw nb::value_error("the stream was consumed before");
@@ -178,9 +156,7 @@ void ExportedStream::RaiseError() const { Check(stream_->error()); }
 std::unique_ptr<Released<ArrowArrayStream>> StreamOf(nb::handle data, const std::string& name) {
   auto taken = Taken<ArrowArrayStream>(data, "__arrow_c_stream__", kStreamName);
   auto stream = std::make_unique<Released<ArrowArrayStream>>();
-  auto checked = std::make_shared<CheckedStream>(&taken->value, name);
-  taken->value.release = nullptr;
-  MakeStream(std::move(checked), &stream->value);
+  MakeStream(std::make_shared<CheckedStream>(&taken->value, name), &stream->value);
   return stream;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -163,10 +164,7 @@ Literal LiteralOf(nb::handle value, const ColumnType& type) {
   if (PyFloat_Check(value.ptr())) return NumberOf(value);
   int beyond = 0;
   const int128_t number = IntegerOf(value, beyond);
-  if (beyond != 0) {
-    PyErr_SetString(PyExc_OverflowError, "the number has more than 128 bits");
-    throw nb::python_error();
-  }
+  if (beyond != 0) throw std::overflow_error("the number has more than 128 bits");
   return number;
 }
 
@@ -215,11 +213,13 @@ Key<T> KeyOf(nb::handle value) {
                   : key.beyond > 0 ? Limits::max()
                                    : static_cast<T>(number);
     }
+    key.exact = key.beyond == 0;
   } else if constexpr (std::is_same_v<T, float>) {
     // The number may lie between two floats. The least float that is not less has the same
     // position.
     const double number = NumberOf(value);
     key.value = static_cast<float>(number);
+    key.exact = static_cast<double>(key.value) == number;
     if (static_cast<double>(key.value) < number) {
       key.value = std::nextafter(key.value, std::numeric_limits<float>::infinity());
     }
@@ -243,11 +243,8 @@ void AddToKey(cfile::CompoundKey& key, const cfile::KeyColumn& column, nb::handl
   }
   cfile::VisitType(column.type, [&]<typename T>(std::type_identity<T>) {
     const Key<T> part = KeyOf<T>(value);
-    if (part.beyond != 0) {
-      PyErr_SetString(PyExc_OverflowError,
-                      cfile::StrCat("outside of the range of ", column.type.ToString()).c_str());
-      throw nb::python_error();
-    }
+    if (part.beyond != 0)
+      throw std::overflow_error("outside of the range of " + column.type.ToString());
     if (!cfile::IsKey(part.value)) throw nb::value_error("NaN cannot be a key");
     if constexpr (cfile::kIsBytes<T>) {
       if (column.type.physical() == cfile::PhysicalType::kFixedBytes &&

@@ -30,11 +30,12 @@ template <cfile::ValueType T>
 nb::object ToPython(const T& value, const cfile::ColumnType& type);
 
 // A key to search in a column. A number outside of the range of T has the nearest value of T, and
-// `beyond` says on which side it is.
+// `beyond` says on which side it is. A number between two values of T has the greater one.
 template <cfile::ValueType T>
 struct Key {
-  T value{};       // a view into the object of Python if T is std::string_view
-  int beyond = 0;  // -1: less than all values of T; 1: greater
+  T value{};          // a view into the object of Python if T is std::string_view
+  int beyond = 0;     // -1: less than all values of T; 1: greater
+  bool exact = true;  // the value is the key
 };
 template <cfile::ValueType T>
 Key<T> KeyOf(nb::handle value);

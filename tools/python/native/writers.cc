@@ -86,9 +86,7 @@ class PythonWriter {
     WithoutLock([append = append_, &stream] { return append(&stream->value); });
   }
   void Merge(const Location& from) {
-    CheckOpen();
-    CheckTable();
-    AtTable(from, [table = table_](const auto& storage) -> absl::Status {
+    AtTable(from, [table = Table()](const auto& storage) -> absl::Status {
       const auto rows = cfile::TableReader::Open(storage, kLimits);
       if (!rows.ok()) return rows.status();
       return cfile::AppendMerged(*rows, *table);
@@ -100,10 +98,9 @@ class PythonWriter {
     WithoutLock([finish = finish_] { return finish(); });
   }
   nb::bytes FinishPrepared() {
-    CheckOpen();
-    CheckTable();
+    const auto table = Table();
     const absl::Cleanup close = [this] { Close(); };
-    const std::string part = WithoutLock([table = table_] { return table->FinishPrepared(); });
+    const std::string part = WithoutLock([&] { return table->FinishPrepared(); });
     return nb::bytes(part.data(), part.size());
   }
   void Close() {
@@ -117,8 +114,10 @@ class PythonWriter {
   void CheckOpen() const {
     if (!append_) throw nb::value_error("the writer is closed");
   }
-  void CheckTable() const {
+  std::shared_ptr<cfile::TableWriter> Table() const {
+    CheckOpen();
     if (!table_) throw nb::type_error("the writer writes a file, not a table");
+    return table_;
   }
 
   const std::string name_;

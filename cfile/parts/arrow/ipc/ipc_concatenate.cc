@@ -167,8 +167,8 @@ class Concatenation {
                         last);
       }
       if (last - first > std::numeric_limits<Offset>::max() - end) {
-        return absl::OutOfRangeError(encodings::StrCat(
-            field_.InField(), ": a dictionary with deltas is too large for 32-bit offsets"));
+        return OutOfRange(field_.InField(),
+                          ": a dictionary with deltas is too large for 32-bit offsets");
       }
       for (int64_t i = piece.begin; i < piece.begin + piece.count; ++i) {
         // A wrong offset stays wrong.
@@ -256,8 +256,8 @@ class Concatenation {
         at = end;
         const int64_t joined = base + end - piece.begin;
         if (!std::in_range<End>(joined)) {
-          return absl::OutOfRangeError(encodings::StrCat(
-              field_.InField(), ": a dictionary with deltas is too large for its run ends"));
+          return OutOfRange(field_.InField(),
+                            ": a dictionary with deltas is too large for its run ends");
         }
         AppendNumber(static_cast<End>(joined), bytes);
         values.push_back({&piece.array->children[1], i, 1});

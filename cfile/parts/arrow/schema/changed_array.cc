@@ -138,9 +138,9 @@ absl::StatusOr<HeldArray> ElementsOf(const ArrowArray& lists, const FieldChange&
                                              " elements expected, found ", end - begin));
   }
   if (nulls > kMaxNullListBytes / list_bytes) {
-    return absl::OutOfRangeError(StrCat("Arrow field ", path, ": ", nulls, " lists of ", width,
-                                        " elements that are null need more than ",
-                                        kMaxNullListBytes, " bytes: read smaller batches"));
+    return OutOfRange("Arrow field ", path, ": ", nulls, " lists of ", width,
+                      " elements that are null need more than ", kMaxNullListBytes,
+                      " bytes: read smaller batches");
   }
   const bool has_nulls = nulls > 0 || elements.buffers[0] != nullptr;
   std::vector<char> values(count * list_bytes);

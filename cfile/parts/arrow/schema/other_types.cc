@@ -163,6 +163,12 @@ absl::Status CheckSame(const ArrowField& of_rows, const ArrowField* described,
   return absl::OkStatus();
 }
 
+// The error that a function of the stream has returned.
+absl::Status ErrorOf(ArrowArrayStream* stream, int error) {
+  const char* const text = stream->get_last_error(stream);
+  return {absl::ErrnoToStatusCode(error), text == nullptr ? "" : text};
+}
+
 // The batches of another stream, with the arrays that change.
 class ChangedBatches final : public ArrowBatches {
  public:
@@ -174,10 +180,8 @@ class ChangedBatches final : public ArrowBatches {
   absl::StatusOr<HeldArray> Next() override {
     HeldArray batch;
     ArrowArrayStream* const inner = inner_.get();
-    if (const int error = inner->get_next(inner, batch.get()); error != 0) {
-      const char* const text = inner->get_last_error(inner);
-      return absl::Status(absl::ErrnoToStatusCode(error), text == nullptr ? "" : text);
-    }
+    if (const int error = inner->get_next(inner, batch.get()); error != 0)
+      return ErrorOf(inner, error);
     if (!batch.empty()) CFILE_RETURN_IF_ERROR(ChangeArray(change_, type_, "", batch.get()));
     return batch;
   }
@@ -190,10 +194,8 @@ class ChangedBatches final : public ArrowBatches {
 
 absl::StatusOr<ArrowField> TypeOf(ArrowArrayStream* stream) {
   HeldSchema schema;
-  if (const int error = stream->get_schema(stream, schema.get()); error != 0) {
-    const char* const text = stream->get_last_error(stream);
-    return absl::ErrnoToStatus(error, text == nullptr ? "" : text);
-  }
+  if (const int error = stream->get_schema(stream, schema.get()); error != 0)
+    return ErrorOf(stream, error);
   return CopyArrowSchema(*schema.get(), kDeepestField);
 }
 
