@@ -63,6 +63,7 @@ absl::StatusOr<FoundSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
       return lines.Error(status);
     }
   }
+  CFILE_RETURN_IF_ERROR(CheckFields(options, options.input, inference.FieldNames()));
   if (max_bytes < lines.size() && !inference.settled()) {
     return absl::InvalidArgumentError("the schema is not settled");
   }
@@ -187,14 +188,6 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
         parsing.without_values.insert(found.schema.Path(found.schema.leaves()[i]));
       }
     }
-    std::vector<std::string> fields;
-    for (const RecordNode& node : found.schema.nodes().subspan(1)) {
-      if (node.parent == 0) fields.push_back(node.name);
-    }
-    for (const std::string& column : options.columns) {
-      if (std::ranges::find(fields, column) == fields.end())
-        return NoSuchColumn("--columns", column, options.input, fields);
-    }
     CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, WithNullableColumns(found.schema, options));
     CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
     CFILE_ASSIGN_OR_RETURN(ImportResult result, ImportWith(schema, options.sorted_by, parsing,
@@ -214,12 +207,41 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
   return import(lines.size());
 }
 
+// The schema with only the fields that --columns names.
+absl::StatusOr<RecordSchema> ChosenFields(const RecordSchema& schema,
+                                          const ImportOptions& options) {
+  CFILE_RETURN_IF_ERROR(CheckFields(options, options.schema_path, FieldsOf(schema)));
+  std::vector<RecordNode> nodes = {schema.node(0)};
+  nodes[0].num_children = 0;
+  for (size_t i = 1; i < schema.nodes().size(); i = schema.node(i).end) {
+    if (!options.columns.empty() && std::ranges::count(options.columns, schema.node(i).name) == 0)
+      continue;
+    ++nodes[0].num_children;
+    const auto fields = schema.nodes().subspan(i, schema.node(i).end - i);
+    nodes.insert(nodes.end(), fields.begin(), fields.end());
+  }
+  return RecordSchema::Create(std::move(nodes), options.record_limits);
+}
+
+// The names of the fields of the first records.
+ImportResult FindNames(const ImportOptions& options, JsonLines& lines) {
+  constexpr uint64_t kMostRecords = 100;
+  JsonInference inference(options.record_limits);
+  for (uint64_t record = 0; record < kMostRecords; ++record) {
+    const auto line = lines.Next();
+    if (!line.ok() || !line->has_value() || !inference.Add(**line, record).ok()) break;
+  }
+  return {.names = inference.FieldNames()};
+}
+
 // Appends a part to the table at options.output. The new part is sorted like the table.
 absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonLines& lines,
                                              Progress& progress) {
   Schema schema;
   std::vector<std::string> sorted_by;
   CFILE_RETURN_IF_ERROR(TakeSchemaOfTable(options, schema, sorted_by));
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, schema.Records(options.record_limits));
+  CFILE_RETURN_IF_ERROR(CheckFields(options, options.output, FieldsOf(tree)));
   return ImportWith(schema, sorted_by, GivenSchema(options), options, lines, progress);
 }
 
@@ -241,11 +263,12 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const I
   CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as JSON"));
   CFILE_RETURN_IF_ERROR(CheckIsUtf8Text(*file.source));
   JsonLines lines(file.source, options.at);
-
+  if (options.names_only) return FindNames(options, lines);
   if (options.append) return ImportIntoTable(options, lines, progress);
   if (options.schema_path.empty()) return ImportWithFoundSchema(options, lines, progress);
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree,
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema all,
                          ReadSchema(options.schema_path, options.record_limits));
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ChosenFields(all, options));
   CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
   return ImportWith(schema, options.sorted_by, GivenSchema(options), options, lines, progress);
 }
