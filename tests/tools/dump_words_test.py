@@ -131,7 +131,7 @@ class OldWords(WordsTest):
             self.assertIn(f"did you mean {said}?", self.run_dump("rows", "n", "--columns", names)[2])
         for options, said in ((["--columns", "id,tirp"], "trip"), (["--columns", "tirp"], "trip"), (["--type", "trip.dya=date"], "trip.day"),
                               (["--columns", "tirp", "--schema", "schema"], "trip")):
-            self.assertIn(f"--columns tirp: " if "--columns" in options else "--type trip.dya: ", self.run_tool(IMPORT, "n.jsonl", "u", *options)[2])
+            self.assertIn("--columns tirp: " if "--columns" in options else "--type trip.dya: ", self.run_tool(IMPORT, "n.jsonl", "u", *options)[2])
             self.assertIn(f"did you mean {said}?", self.run_tool(IMPORT, "n.jsonl", "u", *options)[2], options)
         self.assertIn("--columns tirp: n has no column of that name; did you mean trip?",
                       self.run_tool(IMPORT, "n.jsonl", "n", "--append", "--columns", "tirp")[2])

@@ -9,6 +9,7 @@
 #include "tools/dump/column_text.h"
 #include "tools/dump/line_text.h"
 #include "tools/dump/totals.h"
+#include "tools/layout_options.h"
 #include "tools/records/json_printer.h"
 #include "tools/text_table.h"
 #include "tools/utf8.h"
@@ -250,10 +251,6 @@ const char* NameOf(RowFormat format) { return format == RowFormat::kHex ? "hex" 
 
 }  // namespace
 
-bool IsFlat(const Schema& schema) {
-  return !schema.tree || schema.tree->nodes().size() == schema.columns.size() + 1;
-}
-
 std::vector<std::string> ColumnsToRead(const RowSelection& selection) {
   std::vector<std::string> names;
   for (const ColumnSchema& column : selection.columns) names.push_back(column.name);
@@ -275,6 +272,10 @@ absl::StatusOr<RowPlan> PlanRows(const Input& input, const CommonOptions& common
     std::vector<size_t> leaves(schema.columns.size());
     std::iota(leaves.begin(), leaves.end(), size_t{0});
     if (!choice.columns.empty()) {
+      std::vector<std::string> known;
+      for (size_t i = 1; i < schema.tree->nodes().size(); ++i)
+        known.push_back(schema.tree->Path(i));
+      CFILE_RETURN_IF_ERROR(CheckColumns(choice.columns, common.path, known));
       CFILE_ASSIGN_OR_RETURN(leaves, schema.tree->SelectLeaves(choice.columns));
     }
     const auto nested = std::find_if(leaves.begin(), leaves.end(), [&](size_t leaf) {

@@ -35,7 +35,7 @@ class WatchedStream {
     type.release(&type);
     for (const std::string& name : options.columns)
       fields_.push_back(std::ranges::find(known, name) - known.begin());
-    return CheckFields(options, input, known);
+    return CheckColumns(options.columns, input, known);
   }
 
   // Returns a stream of the batches, to be used once. This object must outlive it.

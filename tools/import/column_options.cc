@@ -13,8 +13,7 @@ absl::Status CheckColumnNames(const ImportOptions& options, const std::string& i
                               const Schema& schema) {
   absl::Status status;
   VisitColumnNames(options, [&](const char* option, const std::string& name) {
-    if (schema.Find(name).has_value()) return;
-    status.Update(NoSuchColumn(option, name, input, schema));
+    status.Update(CheckColumn(option, name, input, schema));
   });
   std::set<std::string> sorted_by;
   for (const std::string& name : options.sorted_by) {
@@ -35,15 +34,6 @@ std::vector<std::string> FieldsOf(const RecordSchema& schema) {
   for (size_t i = 1; i < schema.nodes().size(); i = schema.node(i).end)
     names.push_back(schema.node(i).name);
   return names;
-}
-
-absl::Status CheckFields(const ImportOptions& options, const std::string& place,
-                         const std::vector<std::string>& fields) {
-  for (const std::string& name : options.columns) {
-    if (std::ranges::count(fields, name) == 0)
-      return NoSuchColumn("--columns", name, place, fields);
-  }
-  return absl::OkStatus();
 }
 
 void SetKeys(const std::vector<std::string>& sorted_by, bool nulls_last, Schema& schema) {

@@ -34,10 +34,6 @@ absl::Status CheckColumnNames(const ImportOptions& options, const std::string& i
 // The names of the fields of a record.
 std::vector<std::string> FieldsOf(const RecordSchema& schema);
 
-// kInvalidArgument: --columns names a field that `place`, with these fields, does not have.
-absl::Status CheckFields(const ImportOptions& options, const std::string& place,
-                         const std::vector<std::string>& fields);
-
 // Sets the key columns of a table whose rows are sorted by `sorted_by`, if there are any. A single
 // column without nulls gets a value index instead; otherwise one more column has compound keys.
 void SetKeys(const std::vector<std::string>& sorted_by, bool nulls_last, Schema& schema);

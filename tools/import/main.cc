@@ -43,12 +43,6 @@ bool IsNumber(const ColumnType& type) {
           type == ColumnType::Double());
 }
 
-// False for tables and rows that AppendTable refuses.
-bool IsFlat(const Schema& schema) {
-  return !schema.tree || (schema.tree->nodes().size() == schema.columns.size() + 1 &&
-                          std::ranges::none_of(schema.columns, &ColumnSchema::has_levels));
-}
-
 constexpr char kNestedTable[] =
     "the columns of nested records cannot change: import all inputs into a new table";
 

@@ -63,7 +63,7 @@ absl::StatusOr<FoundSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
       return lines.Error(status);
     }
   }
-  CFILE_RETURN_IF_ERROR(CheckFields(options, options.input, inference.FieldNames()));
+  CFILE_RETURN_IF_ERROR(CheckColumns(options.columns, options.input, inference.FieldNames()));
   if (max_bytes < lines.size() && !inference.settled()) {
     return absl::InvalidArgumentError("the schema is not settled");
   }
@@ -210,7 +210,7 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
 // The schema with only the fields that --columns names.
 absl::StatusOr<RecordSchema> ChosenFields(const RecordSchema& schema,
                                           const ImportOptions& options) {
-  CFILE_RETURN_IF_ERROR(CheckFields(options, options.schema_path, FieldsOf(schema)));
+  CFILE_RETURN_IF_ERROR(CheckColumns(options.columns, options.schema_path, FieldsOf(schema)));
   std::vector<RecordNode> nodes = {schema.node(0)};
   nodes[0].num_children = 0;
   for (size_t i = 1; i < schema.nodes().size(); i = schema.node(i).end) {
@@ -241,7 +241,7 @@ absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonL
   std::vector<std::string> sorted_by;
   CFILE_RETURN_IF_ERROR(TakeSchemaOfTable(options, schema, sorted_by));
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, schema.Records(options.record_limits));
-  CFILE_RETURN_IF_ERROR(CheckFields(options, options.output, FieldsOf(tree)));
+  CFILE_RETURN_IF_ERROR(CheckColumns(options.columns, options.output, FieldsOf(tree)));
   return ImportWith(schema, sorted_by, GivenSchema(options), options, lines, progress);
 }
 

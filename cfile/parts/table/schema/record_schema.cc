@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "cfile/filter.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -166,10 +165,8 @@ absl::StatusOr<std::vector<size_t>> RecordSchema::SelectLeaves(
       }
     }
     if (!found) {
-      std::vector<std::string> known;
-      for (size_t i = 1; i < nodes_.size(); ++i) known.push_back(Path(i));
-      return absl::InvalidArgumentError(StrCat("there is no field ", path, " in the schema of ",
-                                               nodes_[0].name, Suggestion(path, known)));
+      return absl::InvalidArgumentError(
+          StrCat("there is no field ", path, " in the schema of ", nodes_[0].name));
     }
   }
   return std::vector<size_t>(selected.begin(), selected.end());
