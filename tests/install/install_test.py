@@ -255,7 +255,7 @@ def check_completed_columns(prefix):
                     ("cfile-import", "x.csv", "u", "--sorted-by", "da"): ["day"],
                     ("cfile-import", "pretty.json", "u", "--columns", "d"): ["delay", "day"],
                     ("cfile-import", "x.csv.gz", "u", "--columns", "'\"a,b\",d"): ['"a,b",delay', '"a,b",day'],
-                    ("cfile-import", "x.csv.gz", "u", "--columns", "day,'\"a,"): ['day,"a,b"'],
+                    ("cfile-import", "x.csv.gz", "u", "--columns", "'day,\"a,"): ['day,"a,b"'],
                     ("cfile-import", "x.csv.gz", "u", "--not-null", "a"): ["a,b"],
                     ("cfile-import", "many", "u", "--columns", ""): ["delay", "carrier", "day"],
                     ("cfile-dump", "rows", "commas", "--columns", "'\"a,b\",da"): ['"a,b",day'],

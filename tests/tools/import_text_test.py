@@ -480,6 +480,11 @@ class Inputs(TextTest):
         self.write('{"a":2}\n', "b.jsonl")
         self.write("a\n1\n", "c.csv")
         self.check([["1"], ["2"]], "a.jsonl", "b.jsonl")
+        for name, text in (("1.csv", "a,b\n1,2\n"), ("2.csv", "a,b,c\n3,4,5\n"), ("3.csv", "a,b\n6\n")):
+            self.write(text, name)
+        self.assertEqual(self.error("1.csv", "2.csv", "t"), "2.csv:1:5: expected 2 fields, as in the first file, but found 3; "
+                                                            "--append --evolve adds files with other columns")
+        self.assertIn("3.csv:2:1: expected 2 fields, as in the header, but found 1; --pad ", self.error("1.csv", "3.csv", "t"))
         self.assertIn("c.csv: files that are imported together have one format, that of a.jsonl", self.error("a.jsonl", "c.csv", "t"))
 
     def test_wrong_places(self):

@@ -303,13 +303,12 @@ absl::StatusOr<std::vector<std::string>> NamesIn(ImportOptions options, const st
   return found.names;
 }
 
-// The names of the columns of the first files, each once. Files that cannot be read have none.
+// The names of the columns of the first 1,000 files, each once. Files that cannot be read have none.
 ImportResult FindNames(const ImportOptions& options, std::vector<std::string> files,
                        Progress& progress) {
-  constexpr size_t kMostFiles = 1000;
   ImportResult found;
   std::set<std::string> known;
-  files.resize(std::min(files.size(), kMostFiles));
+  files.resize(std::min<size_t>(files.size(), 1000));
   for (const std::string& path : files) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) continue;  // a pipe would be waited for
