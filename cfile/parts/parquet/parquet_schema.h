@@ -46,7 +46,8 @@ struct SchemaOfParquet {
 // it has the structure of a list. So no value is lost.
 absl::StatusOr<SchemaOfParquet> SchemaFromParquet(const parquet::FileMetaData& file,
                                                   std::span<const std::string> columns,
-                                                  const RecordLimits& limits, bool may_lack);
+                                                  const RecordLimits& limits,
+                                                  bool may_lack = false);
 
 // The Parquet schema of a table. The names in `elements` point into `tree`.
 struct ParquetOfSchema {
