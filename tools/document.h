@@ -87,8 +87,9 @@ struct Heading {
 };
 inline constexpr TextColumn kNumberColumn = {.right = true};
 
-// Records of one kind, which are printed together. Each column is as wide as its longest cell. If
-// all headings are empty, there is no line of headings. Without headings, there is no text.
+// Records of one kind, which are printed together. In text, each record is a line, and each column is
+// as wide as its longest cell. The first line has the headings, unless all of them are empty. A table
+// that has no headings prints no text.
 class Table {
  public:
   explicit Table(bool json, std::vector<Heading> headings = {})

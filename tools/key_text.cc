@@ -37,6 +37,15 @@ absl::StatusOr<CompoundKey> ParseCompoundKey(const std::vector<KeyColumn>& colum
   return key;
 }
 
+absl::StatusOr<std::vector<size_t>> SortColumnsOf(const TableReader& table) {
+  std::vector<size_t> columns = table.schema().key_columns;
+  for (size_t i = 0; columns.empty() && i < table.schema().columns.size(); ++i) {
+    CFILE_ASSIGN_OR_RETURN(const bool has_index, table.has_value_index(i));
+    if (has_index) columns.push_back(i);
+  }
+  return columns;
+}
+
 absl::StatusOr<size_t> ChosenPart(const TableReader& table, const std::string& text) {
   if (text.find_first_not_of("0123456789") == std::string::npos) {
     uint64_t number = 0;

@@ -1,4 +1,4 @@
-// Parses keys and names of parts that the user writes on a command line.
+// Keys of tables, and the keys and names of parts that the user writes on a command line.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,10 @@ absl::StatusOr<T> ParseKey(const ColumnType& type, const std::string& text, std:
 // kInvalidArgument: there are more texts than columns, or ParseKey refuses a text.
 absl::StatusOr<CompoundKey> ParseCompoundKey(const std::vector<KeyColumn>& columns,
                                              const std::vector<std::string>& texts);
+
+// The columns by which the rows of a table are sorted: its key columns, or the first column that has
+// a value index. Empty: the rows have no order. Errors: those of TableReader::has_value_index.
+absl::StatusOr<std::vector<size_t>> SortColumnsOf(const TableReader& table);
 
 // Returns the number of the part that `text` names: its number, counted from 0, its name, or the
 // beginning of its name. kInvalidArgument: there is no such part, or there are several.

@@ -1,5 +1,7 @@
 #include "tools/layout_options.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "cfile/filter.h"
 #include "cfile/status.h"
@@ -55,11 +57,25 @@ absl::Status NoSuchColumn(std::string_view option, const std::string& name,
                                                  Suggestion(name, known)));
 }
 
-absl::Status NoSuchColumn(std::string_view option, const std::string& name,
-                          const std::string& place, const Schema& schema) {
+absl::Status CheckColumn(const char* option, const std::string& name, const std::string& place,
+                         const Schema& schema) {
+  if (schema.Find(name)) return absl::OkStatus();
   std::vector<std::string> known;
   for (const ColumnSchema& column : schema.columns) known.push_back(column.name);
   return NoSuchColumn(option, name, place, known);
+}
+
+absl::Status CheckColumns(const std::vector<std::string>& names, const std::string& place,
+                          const std::vector<std::string>& known) {
+  for (const std::string& name : names) {
+    if (std::ranges::count(known, name) == 0) return NoSuchColumn("--columns", name, place, known);
+  }
+  return absl::OkStatus();
+}
+
+bool IsFlat(const Schema& schema) {
+  return !schema.tree || (schema.tree->nodes().size() == schema.columns.size() + 1 &&
+                          std::ranges::none_of(schema.columns, &ColumnSchema::has_levels));
 }
 
 WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& column) {

@@ -58,8 +58,14 @@ void VisitLayoutColumns(const LayoutOptions& options, Visitor visit) {
 // kInvalidArgument: an option names a column that `place`, with the columns `known`, does not have.
 absl::Status NoSuchColumn(std::string_view option, const std::string& name,
                           const std::string& place, const std::vector<std::string>& known);
-absl::Status NoSuchColumn(std::string_view option, const std::string& name,
-                          const std::string& place, const Schema& schema);
+// The same error if `schema`, or the list `known`, does not have the column; `names`: of --columns.
+absl::Status CheckColumn(const char* option, const std::string& name, const std::string& place,
+                         const Schema& schema);
+absl::Status CheckColumns(const std::vector<std::string>& names, const std::string& place,
+                          const std::vector<std::string>& known);
+
+// False if a row of the table may be a record with groups or lists.
+bool IsFlat(const Schema& schema);
 
 // The writer's options for a column. The limits of a writer keep their default values.
 WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& column);

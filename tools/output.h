@@ -108,7 +108,8 @@ Json Known(bool known, const T& value) {
   return known ? JsonOf(value) : Json();
 }
 
-// A member of a JSON object, with its value in the form of JsonOf. An empty optional is no member.
+// A member of a JSON object; JsonOf makes its value. The object does not get a member whose value is
+// an empty optional.
 struct Fact {
   template <typename T>
   Fact(std::string_view fact, const T& of) : name(fact), value(JsonOf(of)) {}

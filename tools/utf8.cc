@@ -264,29 +264,6 @@ void AppendJsonName(std::string_view text, std::string& out) {
   AppendJsonBytes(TerminalSafe(text), out);
 }
 
-std::string AsciiJson(std::string_view json) {
-  std::string ascii;
-  const auto append = [&](uint32_t unit) {  // of UTF-16
-    const char bytes[] = {static_cast<char>(unit >> 8), static_cast<char>(unit)};
-    ascii += "\\u";
-    AppendHex({bytes, 2}, ascii);
-  };
-  while (!json.empty()) {
-    const size_t length = Utf8Length(json);
-    const uint32_t character = CodePoint(json, length);
-    if (character < 0x7f) {
-      ascii += json[0];
-    } else if (character < 0x10000) {
-      append(character);
-    } else {
-      append(0xd7c0 + (character >> 10));
-      append(0xdc00 + (character & 0x3ff));
-    }
-    json.remove_prefix(length);
-  }
-  return ascii;
-}
-
 char LineEndOf(std::string_view text) {
   const std::string_view begin = text.substr(0, 64 << 10);
   return begin.find('\n') == begin.npos && begin.find('\r') != begin.npos ? '\r' : '\n';

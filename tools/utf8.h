@@ -67,7 +67,4 @@ void AppendJsonBytes(std::string_view text, std::string& out);
 // that is not UTF-8 is escaped by TerminalSafe first.
 void AppendJsonName(std::string_view text, std::string& out);
 
-// `json` in ASCII: characters from U+007F on are escaped. Precondition: `json` is UTF-8.
-std::string AsciiJson(std::string_view json);
-
 }  // namespace cfile::tools

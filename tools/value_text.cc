@@ -84,35 +84,22 @@ absl::StatusOr<T> ParseDigits(const ColumnType& type, std::string_view text) {
   return static_cast<T>(negative ? uint128_t{0} - magnitude : magnitude);
 }
 
+// Parses an integer of at most 64 bits, or a float.
 template <typename T>
-absl::StatusOr<T> ParseInteger(const ColumnType& type, std::string_view text) {
-  std::string_view digits = text;
-  if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
-  T value{};
-  const std::errc error = ParseNumber(digits, value);
-  if (error == std::errc::invalid_argument) return Invalid(type, text, "expected an integer");
-  if (error != std::errc()) {
-    return Invalid(type, text,
-                   "it is outside " + std::to_string(std::numeric_limits<T>::min()) + " to " +
-                       std::to_string(std::numeric_limits<T>::max()));
-  }
-  return value;
-}
-
-template <typename T>
-absl::StatusOr<T> ParseFloat(const ColumnType& type, std::string_view text) {
+absl::StatusOr<T> ParsePlain(const ColumnType& type, std::string_view text) {
   std::string_view digits = text;
   if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
   T value{};
   const std::errc error = ParseNumber(digits, value);
   // nan(...) is an error because its payload bits would be lost.
   if (error == std::errc::invalid_argument || digits.back() == ')') {
-    return Invalid(type, text, "expected a number");
+    return Invalid(type, text, kIsFloat<T> ? "expected a number" : "expected an integer");
   }
-  if (error != std::errc()) {
-    return Invalid(type, text, "it is too large, or too near to 0, for the type");
-  }
-  return value;
+  if (error == std::errc()) return value;
+  return Invalid(type, text,
+                 kIsFloat<T> ? "it is too large, or too near to 0, for the type"
+                             : "it is outside " + std::to_string(std::numeric_limits<T>::min()) +
+                                   " to " + std::to_string(std::numeric_limits<T>::max()));
 }
 
 // Appends the bytes that `text` has in hexadecimal. False if `text` is not pairs of digits.
@@ -189,7 +176,7 @@ absl::StatusOr<T> ParseText(const ColumnType& type, std::string_view text, std::
     if (!IsUtf8(text)) return Invalid(type, text, "it is not valid UTF-8");
     return text;
   } else if constexpr (kIsFloat<T>) {
-    return ParseFloat<T>(type, text);
+    return ParsePlain<T>(type, text);
   } else if constexpr (kIsInteger<T>) {
     const Meaning meaning = MeaningOf(type);
     if (meaning == Meaning::kDate || meaning == Meaning::kTime || meaning == Meaning::kTimestamp) {
@@ -204,7 +191,7 @@ absl::StatusOr<T> ParseText(const ColumnType& type, std::string_view text, std::
       return static_cast<T>(*count);
     }
     if constexpr (!std::is_same_v<T, int128_t>) {
-      if (meaning == Meaning::kNumber) return ParseInteger<T>(type, text);
+      if (meaning == Meaning::kNumber) return ParsePlain<T>(type, text);
     }
     return ParseDigits<T>(type, text);
   } else if constexpr (std::is_same_v<T, Int96>) {

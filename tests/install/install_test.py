@@ -15,6 +15,7 @@ BUILD is a build tree whose default target is built. With --jobs N, N compilers 
 """
 import argparse
 import concurrent.futures
+import gzip
 import json
 import os
 import pathlib
@@ -222,7 +223,7 @@ def check_completed_columns(prefix):
                    printf '%s\n' "${{COMPREPLY[@]}}"''',
         # compadd selects the names that begin with what compset left. Behind a subcommand, `words` begins with it.
         "zsh": rf'''_arguments() {{ }}; compset() {{ left=${{last##$~2}} }}; compadd() {{ shift 3; found=("$@") }}; words=(); . {functions}/_$1
-                  words=("$@"); [[ $1 == cfile-import || $2 == t ]] || shift words; last=${{@[-1]#[\'\"]}}; _${{1//-/_}}_columns
+                  words=("$@"); [[ $1 == cfile-import || $2 == t ]] || shift words; CURRENT=$#words; last=${{@[-1]#[\'\"]}}; _${{1//-/_}}_columns
                   for each in $found; do [[ $each == $left* ]] && print -r -- "${{last%"$left"}}$each"; done; true''',
         "fish": f"source {share}/fish/vendor_completions.d/$argv[1].fish; complete -C (string join ' ' -- $argv)"}
     with tempfile.TemporaryDirectory() as folder:
@@ -231,7 +232,13 @@ def check_completed_columns(prefix):
         environment = environment_of(prefix)
         environment["PATH"] = f"{prefix}/bin:{environment['PATH']}"
         (work / "x.json").write_text('[{"delay": 1, "day": 2, "carrier": "a:b"},\n{"day": 3}]\n')
+        (work / "pretty.json").write_text(json.dumps([{"delay": 1, "day": 2}], indent=2))
+        (work / "x.csv.gz").write_bytes(gzip.compress(b'"a,b",delay,day\n1,2,3\n'))
+        (work / "many").mkdir()
+        (work / "many/1.csv").write_text("delay,carrier\n1,2\n")
+        (work / "many/2.csv").write_text("delay,day\n1,2\n")
         run(prefix / "bin/cfile-import", "x.csv", "t", cwd=work, env=environment)
+        run(prefix / "bin/cfile-import", "x.csv.gz", "commas", cwd=work, env=environment)
         written = subprocess.run([prefix / "bin/cfile-dump", "rows", "t", "-o", "x.parquet"], cwd=work, env=environment, check=False)
         for shell, script in scripts.items():
             if not shutil.which(shell):
@@ -248,6 +255,13 @@ def check_completed_columns(prefix):
                     ("cfile-dump", "rows", "none", "--columns", ""): [],
                     ("cfile-import", "x.csv", "u", "--columns", "carrier,d"): ["carrier,delay", "carrier,day"],
                     ("cfile-import", "x.csv", "u", "--sorted-by", "da"): ["day"],
+                    ("cfile-import", "pretty.json", "u", "--columns", "d"): ["delay", "day"],
+                    ("cfile-import", "x.csv.gz", "u", "--columns", "'\"a,b\",d"): ['"a,b",delay', '"a,b",day'],
+                    ("cfile-import", "x.csv.gz", "u", "--columns", "'day,\"a,"): ['day,"a,b"'],
+                    ("cfile-import", "x.csv.gz", "u", "--not-null", "a"): ["a,b"],
+                    ("cfile-import", "many", "u", "--columns", ""): ["delay", "carrier", "day"],
+                    ("cfile-dump", "rows", "commas", "--columns", "'\"a,b\",da"): ['"a,b",day'],
+                    ("cfile-dump", "count", "commas", "--where", "'\"a,b\" > 3 and d"): ['"a,b" > 3 and delay', '"a,b" > 3 and day'],
                     # Without Parquet there is no file.
                     ("cfile-import", "x.parquet", "u", "--columns", "d"): ["delay", "day"] if written.returncode == 0 else [],
                     ("cfile-import", "--append", "-", "t", "--type", "car"): ["carrier"],

@@ -121,6 +121,23 @@ class OldWords(WordsTest):
         for command, said in ((["rewrite", "t", "u", "--encoding", "nmae=dict"], "name"), (["whatif", "t", "--for", "seed"], "speed")):
             self.assertIn(f"did you mean {said}?", self.run_dump(*command)[2], command)
 
+    def test_suggestions_of_nested_fields(self):
+        (self.folder / "n.jsonl").write_text('{"id":1,"trip":{"day":"2024-01-01","km":3},"tags":["a"]}\n')
+        (self.folder / "at.json").write_text('{"meta": {"results": 1}, "data": {"results": [{"a": 1}]}}')
+        self.assertEqual(self.run_tool(IMPORT, "n.jsonl", "n", "--quiet")[0], 0)
+        schema = self.dump("summary", "--schema", "n")
+        (self.folder / "schema").write_text(schema)
+        for names, said in (("trip.dya", "trip.day"), ("id,tirp", "trip"), ("tags.list.elemnt", "tags.list.element")):
+            self.assertIn(f"did you mean {said}?", self.run_dump("rows", "n", "--columns", names)[2])
+        for options, said in ((["--columns", "id,tirp"], "trip"), (["--columns", "tirp"], "trip"), (["--type", "trip.dya=date"], "trip.day"),
+                              (["--columns", "tirp", "--schema", "schema"], "trip")):
+            self.assertIn("--columns tirp: " if "--columns" in options else "--type trip.dya: ", self.run_tool(IMPORT, "n.jsonl", "u", *options)[2])
+            self.assertIn(f"did you mean {said}?", self.run_tool(IMPORT, "n.jsonl", "u", *options)[2], options)
+        self.assertIn("--columns tirp: n has no column of that name; did you mean trip?",
+                      self.run_tool(IMPORT, "n.jsonl", "n", "--append", "--columns", "tirp")[2])
+        for path, said in (("/dtaa/results", "/data"), ("/data/result", "/data/results")):
+            self.assertIn(f"did you mean {said}?", self.run_tool(IMPORT, "at.json", "u", "--at", path)[2], path)
+
     def test_limits_stand_in_one_page(self):
         limits = self.dump("--help-limits")
         self.assertIn("  --max-block-size BYTES", limits)

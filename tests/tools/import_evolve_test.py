@@ -122,6 +122,35 @@ class EvolveTest(ImportTest):
                 if ending != "csv" and ending != "json":  # a number in a text becomes the next double
                     self.refuse(f"r.{ending}", "column b: no double is equal to 9007199254740993", "--evolve")
 
+    def test_nested_records(self):
+        """The advice is to use --evolve only if it helps."""
+        self.write_rows([{"a": 1, "g": {"b": 2}}], "json")
+        self.assertEqual(self.run_tool(import_test.IMPORT, "r.json", "t", "--quiet").returncode, 0)
+        new_table = "the columns of nested records cannot change: import all inputs into a new table"
+        for row in ({"a": 1, "g": {"b": 2.5}}, {"a": 1, "g": {"c": 2}}, {"a": 1, "n": 3}):
+            self.write_rows([row], "json")
+            self.refuse("r.json", new_table)
+            done = self.append("r.json", "--evolve")
+            self.assertEqual((done.returncode, done.stderr.decode()), (4, f"cfile-import: t: {new_table}\n"))
+        shutil.rmtree(self.folder / "t")
+        self.write_rows([{"a": 1}], "json")
+        self.assertEqual(self.run_tool(import_test.IMPORT, "r.json", "t", "--quiet").returncode, 0)
+        self.write_rows([{"a": 2, "g": {"b": 3}, "l": [4]}], "json")
+        self.refuse("r.json", 'no field "g", an object; --evolve with --type COLUMN=json makes a column of its text')
+        done = self.append("r.json", "--evolve", "--type", "g=json")
+        self.assertEqual((done.returncode, done.stderr.decode()), (4, "cfile-import: r.json: nested columns cannot be added; --columns "
+                                                                      "leaves them out, --type COLUMN=json keeps their text\n"))
+        self.assertEqual(self.append("r.json", "--evolve", "--type", "g=json", "--type", "l=json").returncode, 0)
+        self.assertEqual(self.rows(), [{"a": 1}, {"a": 2, "g": '{"b": 3}', "l": "[4]"}])
+        for ending in ["arrow", "parquet"] if importlib.util.find_spec("pyarrow") else []:
+            self.write_rows([{"a": 5, "x": [6], "n": 7}], ending)
+            self.refuse(f"r.{ending}", "nested columns cannot be added: --evolve with --columns leaves them out")
+            shutil.copytree(self.folder / "t", self.folder / "before")
+            self.assertEqual(self.append(f"r.{ending}", "--evolve", "--columns", "a,n").returncode, 0)
+            self.assertEqual(self.rows()[2:], [{"a": 5, "n": 7}])
+            shutil.rmtree(self.folder / "t")
+            (self.folder / "before").rename(self.folder / "t")
+
     def test_no_table_yet(self):
         self.write("a\n1\n", "r.csv")
         done = self.run_tool(import_test.IMPORT, "r.csv", "t", "--append")

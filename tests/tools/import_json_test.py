@@ -215,6 +215,14 @@ class Types(JsonTest):
         self.assertEqual(self.records(), [{"b": {"x": 1}, "c": []}, {"c": ["y"]}])
         self.assertEqual(self.import_text(text, "--columns", "b", "--columns", "z"), "--columns z: r.json has no column of that name")
         self.assertIn("invalid JSON", self.import_text('{"a":[1,x],"b":1}\n', "--columns", "b"))
+        # The schema of a user or of a table has other columns, too.
+        self.write("message m { optional int64 a; optional int64 d; optional group e { optional int64 f; } }", "s")
+        self.import_text('{"e":{"f":3},"a":1,"d":2}\n', "--columns", "a,e", "--schema", "s")
+        self.assertEqual(self.records(), [{"a": 1, "e": {"f": 3}}])
+        self.write('{"a":4,"e":{"f":5}}\n', "r.json")
+        done = self.run_tool(import_test.IMPORT, "r.json", "t", "--append", "--quiet", "--columns", "e")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(self.records(), [{"a": 1, "e": {"f": 3}}, {"e": {"f": 5}}])
 
     def test_null_texts_are_for_csv(self):
         for option in (["--null", "NA"], ["--delimiter", ";"], ["--no-header"], ["--header", "yes"], ["--names", "a"],

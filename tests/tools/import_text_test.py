@@ -480,6 +480,11 @@ class Inputs(TextTest):
         self.write('{"a":2}\n', "b.jsonl")
         self.write("a\n1\n", "c.csv")
         self.check([["1"], ["2"]], "a.jsonl", "b.jsonl")
+        for name, text in (("1.csv", "a,b\n1,2\n"), ("2.csv", "a,b,c\n3,4,5\n"), ("3.csv", "a,b\n6\n")):
+            self.write(text, name)
+        self.assertEqual(self.error("1.csv", "2.csv", "t"), "2.csv:1:5: expected 2 fields, as in the first file, but found 3; "
+                                                            "--append --evolve adds files with other columns")
+        self.assertIn("3.csv:2:1: expected 2 fields, as in the header, but found 1; --pad ", self.error("1.csv", "3.csv", "t"))
         self.assertIn("c.csv: files that are imported together have one format, that of a.jsonl", self.error("a.jsonl", "c.csv", "t"))
 
     def test_wrong_places(self):
@@ -495,6 +500,29 @@ class Inputs(TextTest):
                 (("empty", "t"), 3, "empty: there is no file"), (("*.tsv", "t"), 3, "*.tsv: no file has such a name")):
             done = self.run_import(*arguments)
             self.assertEqual((done.returncode, done.stderr.decode()), (code, f"cfile-import: {message}\n"))
+
+    def test_print_names(self):
+        """The names that shells complete: of all files, of the first bytes of each."""
+        (self.folder / "d").mkdir()
+        csv_text = 'id;"a;b";c d\n' + "1;2;3\n" * 500_000
+        files = {"d/1.csv": csv_text.encode(), "d/2.csv.gz": gzip.compress(b"id,\xc3\xa9,\"x,\"\"y\"\n1,2,3\n" + bytes(range(33, 127)) * 9999),
+                 "d/3.json": json.dumps([{"id": 1, "g": {"h": 2}}, {"j": [3]}], indent=4).encode(), "d/4.jsonl": b'{"k":1}\n{"l":2}\n{"m"',
+                 "d/5.csv": b"\xff\xfe\x00", "d/_6.csv": b"hidden\n", "d/7.jsonl.gz": gzip.compress(b'{"n":1}\n' + b'{"n":2}\n' * 300_000)}
+        if shutil.which("zstd"):
+            files["d/8.csv.zst"] = subprocess.run(["zstd", "-c"], input=b"o\tp\n1\t2\n", capture_output=True, check=True).stdout
+        for name, data in files.items():
+            (self.folder / name).write_bytes(data)
+
+        def names(path):
+            done = self.run_import("--print-names", path, str(self.folder / "t"))
+            self.assertEqual((done.returncode, done.stderr.decode(), (self.folder / "t").exists()), (0, "", False))
+            return done.stdout.decode().splitlines()
+        self.assertEqual(names("d/1.csv"), ["id", "a;b", "c d"])
+        self.assertEqual(names("d/2.csv.gz"), ["id", "\u00e9", 'x,"y'])
+        self.assertEqual(names("d/3.json"), ["id", "g", "j"])
+        self.assertEqual(names("d"), ["id", "a;b", "c d", "\u00e9", 'x,"y', "g", "j", "k", "l", "n"] + ["o", "p"] * ("d/8.csv.zst" in files))
+        os.mkfifo(self.folder / "fifo")
+        self.assertEqual(names("fifo"), [])
 
 
 class Reasons(TextTest):

@@ -192,6 +192,7 @@ TEST(JsonRecords, LongRecordsAreDrained) {
   JsonPrinter printer(schema, leaves, out, [&] {
     longest = std::max(longest, out.size());
     all += std::exchange(out, "");
+    return absl::OkStatus();
   });
   std::string expected = "{\"g\":[";
   ASSERT_TRUE(printer.BeginGroup(0).ok());

@@ -240,8 +240,20 @@ class ParquetImportTest(unittest.TestCase):
                          [["null", "null", "2023"]] * 24 + [["null", "null", "2025"]] * 24)
         self.assertEqual([row[2:4] for row in rows[24:-24]], [row[-2:] for row in bloom])
         self.assertEqual(self.run_tool(DUMP, "verify", "t").returncode, 0)
+        # Columns are chosen from those of all files and folders.
+        for chosen in (["string"], ["int32", "int64", "year"], ["year"], ["string", "int64"]):
+            self.summary("in", "c", "--columns", ",".join(chosen))
+            kept = sorted(names.index(name) for name in chosen)
+            self.assertEqual(self.rows("c"), [[row[i] for i in kept] for row in rows])
+            self.assertEqual(self.run_tool(DUMP, "verify", "c").returncode, 0)
+            shutil.rmtree(self.folder / "c")
+        self.assertEqual(self.error("in", "c", "--columns", "int32,stirng"),
+                         "cfile-import: in: there is no column stirng; did you mean string?\n")
+        self.assertEqual(self.run_tool(IMPORT, "--print-names", "in", "c").stdout.decode().split(),
+                         ["int32", "double", "year", "int64", "string"])
         self.copy("pyarrow_nested_v2", "in/year=2026/x.parquet")
         self.assertIn("in/year=2026/x.parquet: column ", self.error("in", "u"))
+        self.summary("in", "u", "--columns", "int64")
 
     def parquet(self, name, text, *types):
         (self.folder / "x.csv").write_text(text)

@@ -87,13 +87,6 @@ WriterOptions OptionsInUse(const std::optional<Reader>& file) {
                        .movable_blocks = file->info().has_movable_blocks()};
 }
 
-Goal GoalNamed(std::string_view name) {
-  for (const NamedGoal& goal : kGoals) {
-    if (goal.name == name) return goal.goal;
-  }
-  return Goal::kBalanced;
-}
-
 void Sort(std::string_view by, std::vector<FormTrial>& trials) {
   const auto key = [&](const FormTrial& trial) {
     if (by == "decode") return trial.result->decode_seconds;
@@ -268,7 +261,7 @@ absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOpti
   if (sample.num_present == 0) return result;
   const std::vector<StoredForm> forms = FormsOf(column.schema.type);
   progress.Begin(StrCat("trying ", column.schema.name), sample.decoded_bytes * (forms.size() + 1));
-  options.goal = GoalNamed(arguments.goal);
+  options.goal = std::ranges::find(kGoals, arguments.goal, &NamedGoal::name)->goal;
   absl::StatusOr<Trial> automatic = sample.Try(options);
   result.automatic_status = automatic.status();
   if (automatic.ok()) result.automatic = *std::move(automatic);

@@ -17,6 +17,7 @@
 #include "tools/columns/stored_column.h"
 #include "tools/document.h"
 #include "tools/dump/column_text.h"
+#include "tools/key_text.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
 
@@ -86,17 +87,6 @@ bool AreNans(const Entry<T>& a, const Entry<T>& b) {
   if constexpr (std::is_floating_point_v<T>)
     return a.value != nullptr && b.value != nullptr && std::isnan(*a.value) && std::isnan(*b.value);
   return false;
-}
-
-// The columns by which the rows of a table are found: its key columns, or the column that has a
-// value index. A damaged file counts as a file without an index: comparing its values says what is
-// wrong.
-std::vector<size_t> KeyColumnsOf(const TableReader& table) {
-  if (!table.schema().key_columns.empty()) return table.schema().key_columns;
-  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
-    if (table.has_value_index(column).value_or(false)) return {column};
-  }
-  return {};
 }
 
 class Diff {
@@ -192,8 +182,11 @@ class Diff {
       return names(schema, all);
     };
     Property("schema", "", "columns", order(a.schema()), order(b.schema()));
-    Property("schema", "", "key columns", names(a.schema(), KeyColumnsOf(a)),
-             names(b.schema(), KeyColumnsOf(b)));
+    // If a file is damaged, comparing its values says what is wrong.
+    const auto keys = [&](const TableReader& table) {
+      return names(table.schema(), SortColumnsOf(table).value_or(std::vector<size_t>()));
+    };
+    Property("schema", "", "key columns", keys(a), keys(b));
     Property("layout", "", "parts", absl::StrCat(input_a.parts().size()),
              absl::StrCat(input_b.parts().size()));
   }

@@ -95,8 +95,7 @@ absl::Status CheckNames(const LayoutOptions& layout, const std::string& source,
                         const Schema& schema) {
   absl::Status status;
   VisitLayoutColumns(layout, [&](const char* option, const std::string& name) {
-    if (schema.Find(name)) return;
-    status.Update(NoSuchColumn(option, name, source, schema));
+    status.Update(CheckColumn(option, name, source, schema));
   });
   return status;
 }

@@ -37,14 +37,8 @@ struct SalvageArguments {
 };
 
 const char* NameOf(SalvageReport::Dictionary dictionary) {
-  switch (dictionary) {
-    case SalvageReport::Dictionary::kFound:
-      return "found";
-    case SalvageReport::Dictionary::kLost:
-      return "lost";
-    default:
-      return "none needed";
-  }
+  constexpr const char* kNames[] = {"none needed", "found", "lost"};
+  return kNames[static_cast<size_t>(dictionary)];
 }
 
 Document Begin(const CommonOptions& common, const SalvageArguments& arguments, bool complete) {

@@ -25,7 +25,7 @@ namespace {
 struct PartScan {
   std::string name;  // the name of the part; empty for a file
   uint64_t num_rows = 0;
-  TableScanCounters counters;
+  TableScanCounters counters = {};
 };
 
 // The data blocks of a column whose values the scan returns.
@@ -157,9 +157,9 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   } else {
     schema = input.table->schema();
   }
-  TableScanOptions options;
-  CFILE_ASSIGN_OR_RETURN(options.where, FilterOf(choice, schema));
-  if (!choice.columns.empty()) options.columns = choice.columns;
+  RowSelection selection;
+  CFILE_ASSIGN_OR_RETURN(selection.options.where, FilterOf(choice, schema));
+  if (!choice.columns.empty()) selection.options.columns = choice.columns;
   if (choice.where) {
     CFILE_ASSIGN_OR_RETURN(const ParsedFilter parsed, ParseFilter(*choice.where));
     AppendTests(parsed, /*negated=*/false, result.tests);
@@ -169,24 +169,21 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   progress.Begin("scanning", result.num_rows, Progress::Unit::kRows);
   const auto begin = std::chrono::steady_clock::now();
   std::vector<size_t> columns;
-  if (input.file) {
-    PartScan& part = result.parts.emplace_back();
-    part.num_rows = result.num_rows;
-    CFILE_ASSIGN_OR_RETURN(TableScan scan, NewTableScan(*input.file, options));
-    CFILE_RETURN_IF_ERROR(RunScan(std::move(scan), part, columns, progress));
-    result.size_bytes = input.file->info().file_size_bytes;
-  } else {
-    for (size_t number = input.parts().begin; number < input.parts().end; ++number) {
-      CFILE_ASSIGN_OR_RETURN(const PartInfo info, input.table->part(number));
-      PartScan& part = result.parts.emplace_back();
-      part.name = info.name;
-      part.num_rows = info.num_rows;
-      result.size_bytes += info.size_bytes;
-      if (info.num_rows == 0) continue;
-      options.range = {info.first_ordinal, info.first_ordinal + info.num_rows};
-      CFILE_ASSIGN_OR_RETURN(TableScan scan, input.table->NewScan(options));
-      CFILE_RETURN_IF_ERROR(RunScan(std::move(scan), part, columns, progress));
+  const OrdinalRange parts = input.file ? OrdinalRange{0, 1} : input.parts();
+  for (size_t number = parts.begin; number < parts.end; ++number) {
+    PartInfo info{.num_rows = result.num_rows};
+    if (input.file) {
+      info.size_bytes = input.file->info().file_size_bytes;
+    } else {
+      CFILE_ASSIGN_OR_RETURN(info, input.table->part(number));
     }
+    PartScan& part =
+        result.parts.emplace_back(PartScan{.name = info.name, .num_rows = info.num_rows});
+    result.size_bytes += info.size_bytes;
+    if (info.num_rows == 0) continue;
+    selection.options.range = {info.first_ordinal, info.first_ordinal + info.num_rows};
+    CFILE_ASSIGN_OR_RETURN(TableScan scan, selection.NewScan(input));
+    CFILE_RETURN_IF_ERROR(RunScan(std::move(scan), part, columns, progress));
   }
   result.time = std::chrono::steady_clock::now() - begin;
   result.reads = input.counters();

@@ -40,24 +40,6 @@ absl::StatusOr<std::vector<std::string>> ChooseColumns(const TableReader& table,
 
 constexpr uint64_t kMaxSample = 10'000'000;
 
-// Random numbers with a uniform distribution, the same on all platforms, which
-// std::uniform_int_distribution does not promise.
-class Chance {
- public:
-  explicit Chance(uint64_t seed) : engine_(seed) {}
-  // A number from 0 to n - 1. Precondition: n > 0.
-  uint64_t Below(uint64_t n) {
-    const uint64_t most = UINT64_MAX - UINT64_MAX % n;  // a multiple of n
-    while (true) {
-      const uint64_t number = engine_();
-      if (number < most) return number % n;
-    }
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
-
 // Appends a row that follows the rows of `ranges`.
 void AppendRow(uint64_t ordinal, RowRanges& ranges) {
   if (!ranges.empty() && ranges.back().end == ordinal) {
@@ -82,14 +64,15 @@ RowRanges Cut(const RowRanges& ranges, uint64_t skipped, uint64_t count) {
 }
 
 // `count` rows, chosen by chance. Each set of rows has the same probability: R. W. Floyd's
-// algorithm.
+// algorithm. std::uniform_int_distribution would choose other rows on other platforms; remainders
+// of 64 random bits are uniform enough.
 RowRanges Sample(const RowRanges& ranges, uint64_t count, uint64_t seed) {
   const uint64_t rows = RowsOf(ranges);
   if (count >= rows) return ranges;
-  Chance chance(seed);
+  std::mt19937_64 chance(seed);
   std::set<uint64_t> chosen;
   for (uint64_t last = rows - count; last < rows; ++last) {
-    if (!chosen.insert(chance.Below(last + 1)).second) chosen.insert(last);
+    if (!chosen.insert(chance() % (last + 1)).second) chosen.insert(last);
   }
   RowRanges sample;
   size_t range = 0;
@@ -135,14 +118,14 @@ absl::Status FindMatches(const Input& input, const RowSelection& selection, cons
 // time, all rows that were found so far have the same probability to be kept.
 absl::StatusOr<RowRanges> SampleMatches(const Input& input, const RowSelection& selection,
                                         const RowRanges& ranges, uint64_t count, uint64_t seed) {
-  Chance chance(seed);
+  std::mt19937_64 chance(seed);
   std::vector<uint64_t> kept;
   uint64_t matches = 0;
   CFILE_RETURN_IF_ERROR(FindMatches(input, selection, ranges, /*reverse=*/false, [&](uint64_t row) {
     ++matches;
     if (kept.size() < count) {
       kept.push_back(row);
-    } else if (const uint64_t place = chance.Below(matches); place < count) {
+    } else if (const uint64_t place = chance() % matches; place < count) {
       kept[place] = row;
     }
     return true;

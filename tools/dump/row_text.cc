@@ -5,11 +5,11 @@
 #include <span>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/record_visitor.h"
 #include "cfile/records.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/line_text.h"
 #include "tools/dump/totals.h"
+#include "tools/layout_options.h"
 #include "tools/records/json_printer.h"
 #include "tools/text_table.h"
 #include "tools/utf8.h"
@@ -159,36 +159,6 @@ class ValueRows final : public ScannedRows {
 // A few bytes of levels may stand for a record with millions of elements, so there is a limit.
 constexpr size_t kMaxRecordBytes = 256 << 20;
 
-// Prints a record to a text of at most about kMaxRecordBytes. Above: kOutOfRange.
-class RecordText final : public RecordVisitor {
- public:
-  RecordText(const RecordSchema& schema, std::span<const size_t> leaves,
-             std::function<void()> drain)
-      : printer_(schema, leaves, text_, std::move(drain)) {}
-
-  absl::Status BeginGroup(size_t node) override {
-    CFILE_RETURN_IF_ERROR(CheckSize());
-    return printer_.BeginGroup(node);
-  }
-  absl::Status EndGroup(size_t node) override { return printer_.EndGroup(node); }
-  absl::Status Value(size_t node, const RecordValue& value) override {
-    CFILE_RETURN_IF_ERROR(CheckSize());
-    return printer_.Value(node, value);
-  }
-
-  std::string& text() { return text_; }
-
- private:
-  absl::Status CheckSize() const {
-    if (text_.size() <= kMaxRecordBytes) return absl::OkStatus();
-    return absl::OutOfRangeError(
-        "a record has more than 256 MiB of JSON; cfile-dump rows --threads 1 prints it");
-  }
-
-  std::string text_;
-  JsonPrinter printer_;
-};
-
 // Rows that are nested records. A scan without columns finds their ordinals.
 class RecordRows final : public ScannedRows {
  public:
@@ -199,7 +169,8 @@ class RecordRows final : public ScannedRows {
         json_(json),
         first_(input.rows().begin),
         reader_(std::move(reader)),
-        record_(reader_.schema(), leaves, DrainOf(std::move(flush))) {}
+        flush_(std::move(flush)),
+        printer_(reader_.schema(), leaves, text_, [this] { return Drain(); }) {}
 
   absl::StatusOr<bool> Append(std::string& out) override {
     out_ = &out;
@@ -210,16 +181,16 @@ class RecordRows final : public ScannedRows {
       if (!more) return false;
     }
     ordinal_ = rows_.batch->ordinal(rows_.begin);
-    record_.text().clear();
-    if (json_) AppendObjectBegin(ordinal_ - first_, "\"values\":", record_.text());
+    text_.clear();
+    if (json_) AppendObjectBegin(ordinal_ - first_, "\"values\":", text_);
     absl::Status status;
     if (ordinal_ != reader_.record()) status = reader_.Seek(ordinal_);
-    if (status.ok()) status = reader_.Next(record_).status();
+    if (status.ok()) status = reader_.Next(printer_).status();
     if (!status.ok()) {
       GiveBack();
       return status;
     }
-    out += record_.text();
+    out += text_;
     if (json_) out.insert(out.size() - 1, "}");  // before the end of the line
     ++rows_.begin;
     ++ordinal_;
@@ -227,19 +198,23 @@ class RecordRows final : public ScannedRows {
   }
 
  private:
-  std::function<void()> DrainOf(FlushText flush) {
-    if (!flush) return nullptr;
-    return [this, flush = std::move(flush)] {
-      *out_ += record_.text();
-      record_.text().clear();
-      flush(*out_);
-    };
+  absl::Status Drain() {
+    if (flush_) {
+      *out_ += text_;
+      text_.clear();
+      flush_(*out_);
+    }
+    if (text_.size() <= kMaxRecordBytes) return absl::OkStatus();
+    return absl::OutOfRangeError(
+        "a record has more than 256 MiB of JSON; cfile-dump rows --threads 1 prints it");
   }
 
   const bool json_;
   const uint64_t first_;  // the ordinal that is printed as 0
   RecordReader reader_;
-  RecordText record_;
+  const FlushText flush_;
+  std::string text_;  // of a record, or the rest of it
+  JsonPrinter printer_;
   std::string* out_ = nullptr;  // of the current call of Append
 };
 
@@ -276,10 +251,6 @@ const char* NameOf(RowFormat format) { return format == RowFormat::kHex ? "hex" 
 
 }  // namespace
 
-bool IsFlat(const Schema& schema) {
-  return !schema.tree || schema.tree->nodes().size() == schema.columns.size() + 1;
-}
-
 std::vector<std::string> ColumnsToRead(const RowSelection& selection) {
   std::vector<std::string> names;
   for (const ColumnSchema& column : selection.columns) names.push_back(column.name);
@@ -301,6 +272,10 @@ absl::StatusOr<RowPlan> PlanRows(const Input& input, const CommonOptions& common
     std::vector<size_t> leaves(schema.columns.size());
     std::iota(leaves.begin(), leaves.end(), size_t{0});
     if (!choice.columns.empty()) {
+      std::vector<std::string> known;
+      for (size_t i = 1; i < schema.tree->nodes().size(); ++i)
+        known.push_back(schema.tree->Path(i));
+      CFILE_RETURN_IF_ERROR(CheckColumns(choice.columns, common.path, known));
       CFILE_ASSIGN_OR_RETURN(leaves, schema.tree->SelectLeaves(choice.columns));
     }
     const auto nested = std::find_if(leaves.begin(), leaves.end(), [&](size_t leaf) {

@@ -105,8 +105,6 @@ struct RowPlan {
   std::vector<std::string> columns = {};
 };
 
-// True if a row is an object of plain values.
-bool IsFlat(const Schema& schema);
 // The columns of the batches of `selection`, and those that its condition tests.
 std::vector<std::string> ColumnsToRead(const RowSelection& selection);
 

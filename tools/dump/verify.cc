@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -13,7 +12,6 @@
 #include "cfile/status.h"
 #include "tools/document.h"
 #include "tools/dump/totals.h"
-#include "tools/key_text.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
 
@@ -182,30 +180,6 @@ uint64_t SizeOf(const absl::StatusOr<Reader>& reader) {
   return reader.ok() ? reader->info().file_size_bytes : 0;
 }
 
-// The files of a table to be checked.
-struct Chosen {
-  std::vector<size_t> parts;
-  std::vector<size_t> columns;
-};
-
-absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& common) {
-  const Schema& schema = table.schema();
-  const size_t num_files = schema.columns.size() + (schema.key_index() ? 1 : 0);
-  Chosen chosen{.parts = std::vector<size_t>(table.num_parts()),
-                .columns = std::vector<size_t>(num_files)};
-  std::iota(chosen.parts.begin(), chosen.parts.end(), size_t{0});
-  std::iota(chosen.columns.begin(), chosen.columns.end(), size_t{0});
-  if (!common.part.empty()) {
-    CFILE_ASSIGN_OR_RETURN(const size_t part, ChosenPart(table, common.part));
-    chosen.parts = {part};
-  }
-  if (!common.column.empty()) {
-    CFILE_ASSIGN_OR_RETURN(const auto column, FindFile(table, common.column));
-    chosen.columns = {column};
-  }
-  return chosen;
-}
-
 Outcome VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
   output.IgnoreClosedPipe();
   Progress progress;
@@ -235,11 +209,17 @@ Outcome VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
     printer.Add(common.path, Verify(*input->file), size);
   } else {
     const TableReader& table = *input->table;
-    CFILE_ASSIGN_OR_RETURN(const auto chosen, Choose(table, common));
+    const Schema& schema = table.schema();
+    CFILE_RETURN_IF_ERROR(ChoosePart(common.part, *input));
+    OrdinalRange columns{0, schema.columns.size() + (schema.key_index() ? 1 : 0)};
+    if (!common.column.empty()) {
+      CFILE_ASSIGN_OR_RETURN(columns.begin, FindFile(table, common.column));
+      columns.end = columns.begin + 1;
+    }
     const bool all = common.column.empty() && common.part.empty();
     progress.Begin("verifying", all ? BytesOf(table) : 0);
-    for (const size_t part : chosen.parts) {
-      for (const size_t column : chosen.columns) {
+    for (size_t part = input->parts().begin; part < input->parts().end; ++part) {
+      for (size_t column = columns.begin; column < columns.end; ++column) {
         const auto file = table.part_file(part, column);
         if (!file.ok()) {
           progress.End();

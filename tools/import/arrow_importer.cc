@@ -25,20 +25,17 @@ class WatchedStream {
   WatchedStream& operator=(const WatchedStream&) = delete;
   ~WatchedStream() { stream_.release(&stream_); }
 
-  // Only these fields are passed on. `input`: the name of the input, for errors.
-  absl::Status Choose(const std::vector<std::string>& names, const std::string& input) {
+  // Only the fields that --columns names are passed on. `input`: the name of the input, for errors.
+  absl::Status Choose(const ImportOptions& options, const std::string& input) {
     ArrowSchema type;
     if (stream_.get_schema(&stream_, &type) != 0)
       return absl::InvalidArgumentError(stream_.get_last_error(&stream_));
     std::vector<std::string> known;
     for (int64_t i = 0; i < type.n_children; ++i) known.emplace_back(type.children[i]->name);
     type.release(&type);
-    for (const std::string& name : names) {
-      const auto field = std::ranges::find(known, name);
-      if (field == known.end()) return NoSuchColumn("--columns", name, input, known);
-      fields_.push_back(field - known.begin());
-    }
-    return absl::OkStatus();
+    for (const std::string& name : options.columns)
+      fields_.push_back(std::ranges::find(known, name) - known.begin());
+    return CheckColumns(options.columns, input, known);
   }
 
   // Returns a stream of the batches, to be used once. This object must outlive it.
@@ -129,7 +126,7 @@ class ArrowImporter final : public ColumnarImporter {
         const ArrowArrayStream stream,
         AsInputError(OpenArrowIpc(source, {.record_limits = options_.record_limits})));
     auto watched = std::make_unique<WatchedStream>(stream, rows, progress_);
-    CFILE_RETURN_IF_ERROR(watched->Choose(options_.columns, source->name()));
+    CFILE_RETURN_IF_ERROR(watched->Choose(options_, source->name()));
     return watched;
   }
 

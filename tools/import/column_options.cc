@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cfile/status.h"
+#include "tools/key_text.h"
 
 namespace cfile::tools {
 
@@ -12,8 +13,7 @@ absl::Status CheckColumnNames(const ImportOptions& options, const std::string& i
                               const Schema& schema) {
   absl::Status status;
   VisitColumnNames(options, [&](const char* option, const std::string& name) {
-    if (schema.Find(name).has_value()) return;
-    status.Update(NoSuchColumn(option, name, input, schema));
+    status.Update(CheckColumn(option, name, input, schema));
   });
   std::set<std::string> sorted_by;
   for (const std::string& name : options.sorted_by) {
@@ -27,6 +27,13 @@ absl::Status CheckColumnNames(const ImportOptions& options, const std::string& i
     }
   }
   return status;
+}
+
+std::vector<std::string> FieldsOf(const RecordSchema& schema) {
+  std::vector<std::string> names;
+  for (size_t i = 1; i < schema.nodes().size(); i = schema.node(i).end)
+    names.push_back(schema.node(i).name);
+  return names;
 }
 
 void SetKeys(const std::vector<std::string>& sorted_by, bool nulls_last, Schema& schema) {
@@ -78,13 +85,9 @@ absl::StatusOr<TableReader> OpenTableOf(const ImportOptions& options) {
 
 absl::StatusOr<std::vector<std::string>> OrderOfTable(const ImportOptions& options,
                                                       const TableReader& table) {
-  const Schema& schema = table.schema();
+  CFILE_ASSIGN_OR_RETURN(const std::vector<size_t> sorted_by, SortColumnsOf(table));
   std::vector<std::string> order;
-  for (const size_t column : schema.key_columns) order.push_back(schema.columns[column].name);
-  for (size_t i = 0; order.empty() && i < schema.columns.size(); ++i) {
-    CFILE_ASSIGN_OR_RETURN(const bool has_index, table.has_value_index(i));
-    if (has_index) order = {schema.columns[i].name};
-  }
+  for (const size_t column : sorted_by) order.push_back(table.schema().columns[column].name);
   if (!options.sorted_by.empty() && options.sorted_by != order) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--sorted-by: the table ", options.output,

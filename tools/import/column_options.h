@@ -31,6 +31,9 @@ void VisitColumnNames(const ImportOptions& options, Visitor visit) {
 absl::Status CheckColumnNames(const ImportOptions& options, const std::string& input,
                               const Schema& schema);
 
+// The names of the fields of a record.
+std::vector<std::string> FieldsOf(const RecordSchema& schema);
+
 // Sets the key columns of a table whose rows are sorted by `sorted_by`, if there are any. A single
 // column without nulls gets a value index instead; otherwise one more column has compound keys.
 void SetKeys(const std::vector<std::string>& sorted_by, bool nulls_last, Schema& schema);

@@ -11,11 +11,7 @@ absl::StatusOr<ImportResult> ColumnarImporter::Run() {
                                         : MakeSchema());
   if (options_.names_only) {
     CFILE_ASSIGN_OR_RETURN(const RecordSchema records, schema_.Records(options_.record_limits));
-    ImportResult names;
-    for (const RecordNode& node : records.nodes().subspan(1)) {
-      if (node.parent == 0) names.columns.push_back({.schema = {.name = node.name}});
-    }
-    return names;
+    return ImportResult{.names = FieldsOf(records), .records = schema_.tree.has_value()};
   }
   column_options_ = OptionsOfColumns(options_, schema_, sorted_by_);
   absl::StatusOr<ImportResult> result = Write();

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
+#include "tools/output.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -52,13 +53,12 @@ Sample ReadSample(std::string_view text, const CsvDialect& dialect) {
 }
 
 std::string Reason(const Sample& sample) {
-  if (sample.records == 1) return absl::StrCat("the only line has ", sample.fields, " fields");
-  if (sample.equal == sample.records) {
-    return absl::StrCat("each of the first ", sample.records, " lines has ", sample.fields,
-                        " fields");
-  }
-  return absl::StrCat(sample.equal, " of the first ", sample.records, " lines have ", sample.fields,
-                      " fields");
+  return absl::StrCat(
+      sample.records == 1 ? "the only line has "
+      : sample.equal == sample.records
+          ? absl::StrCat("each of the first ", sample.records, " lines has ")
+          : absl::StrCat(sample.equal, " of the first ", sample.records, " lines have "),
+      sample.fields, " fields");
 }
 
 }  // namespace
@@ -114,9 +114,14 @@ absl::StatusOr<bool> CsvReader::Next() {
     }
     resume_ = next_;
     const size_t surplus = fields_.size() > num_fields_ ? num_fields_ : 0;
-    return ErrorAt(fields_[surplus].start,
-                   absl::StrCat("expected ", num_fields_, num_fields_ == 1 ? " field" : " fields",
-                                ", as in the header, but found ", fields_.size()));
+    const TextPart* const part = parts_ == nullptr ? nullptr : &PartAt(parts_, record_offset());
+    const bool begins_file = part != nullptr && !part->has_header && part->begin == record_offset();
+    return ErrorAt(
+        fields_[surplus].start,
+        absl::StrCat("expected ", Plural(num_fields_, "field"),
+                     begins_file ? ", as in the first file" : ", as in the header", ", but found ",
+                     fields_.size(),
+                     begins_file ? "; --append --evolve adds files with other columns" : ""));
   }
 }
 

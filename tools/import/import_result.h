@@ -44,6 +44,7 @@ struct SkippedRows {
 inline constexpr size_t kMaxSkippedLines = 1000;
 
 struct ImportResult {
+  std::vector<std::string> names;  // only these are set if only the names were asked for
   uint64_t rows = 0;
   uint64_t bytes_in = 0;      // of text in UTF-8
   uint64_t stored_bytes = 0;  // of the input, which may be compressed or have another charset

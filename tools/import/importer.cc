@@ -418,6 +418,7 @@ absl::StatusOr<ImportResult> Import(const ImportOptions& options, const InputFil
   CsvDialect dialect = options.dialect;
   dialect.delimiter = delimiter.character;
   CFILE_ASSIGN_OR_RETURN(CsvInput input, CsvInput::Open(file.source, dialect, options.null_texts));
+  if (options.names_only) return ImportResult{.names = input.columns()};
   input.reader().SetParts(parts);
   if (!options.names.empty()) CFILE_RETURN_IF_ERROR(input.SetNames(options.names));
   CFILE_ASSIGN_OR_RETURN(ImportResult result, Importer(options, std::move(input), progress).Run());

@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
@@ -41,12 +43,16 @@ bool IsNumber(const ColumnType& type) {
           type == ColumnType::Double());
 }
 
+constexpr char kNestedTable[] =
+    "the columns of nested records cannot change: import all inputs into a new table";
+
 using ImportFunction = absl::FunctionRef<absl::StatusOr<ImportResult>(const ImportOptions&)>;
 
 absl::StatusOr<ImportResult> Evolve(const ImportOptions& options, bool is_text,
                                     ImportFunction import) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTableOf(options));
   const Schema& schema = table.schema();
+  if (!IsFlat(schema)) return absl::UnimplementedError(StrCat(options.output, ": ", kNestedTable));
   CFILE_ASSIGN_OR_RETURN(const TemporaryFolder folder,
                          TemporaryFolder::Create(options.temporary_directory));
   ImportOptions rows = options;
@@ -62,11 +68,31 @@ absl::StatusOr<ImportResult> Evolve(const ImportOptions& options, bool is_text,
   }
   CFILE_ASSIGN_OR_RETURN(ImportResult result, import(rows));
   CFILE_ASSIGN_OR_RETURN(const TableReader imported, OpenTableOf(rows));
+  if (!IsFlat(imported.schema())) {
+    return absl::UnimplementedError(
+        StrCat(options.input, ": nested columns cannot be added; --columns leaves them out",
+               is_text ? ", --type COLUMN=json keeps their text" : ""));
+  }
   CFILE_ASSIGN_OR_RETURN(result.warnings,
                          AppendTable(options.table, imported, [&](const ColumnSchema& column) {
                            return OptionsOfColumn(options, column.name, /*value_index=*/false);
                          }));
   return result;
+}
+
+// What makes rows fit a table that refuses them with `error`.
+absl::StatusOr<std::string_view> HowToFit(const ImportOptions& options, std::string_view error,
+                                          ImportFunction import) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTableOf(options));
+  if (!IsFlat(table.schema())) return kNestedTable;
+  if (error.ends_with(", an object") || error.ends_with(", an array"))
+    return "--evolve with --type COLUMN=json makes a column of its text";
+  ImportOptions naming = options;
+  naming.append = false;
+  naming.names_only = true;
+  CFILE_ASSIGN_OR_RETURN(const ImportResult input, import(naming));
+  return input.records ? "nested columns cannot be added: --evolve with --columns leaves them out"
+                       : "--evolve changes the columns of the table so that the rows fit";
 }
 
 // Calls import(options). With --evolve, if the rows do not fit the columns of the table: imports
@@ -82,9 +108,9 @@ absl::StatusOr<ImportResult> AppendInput(const ImportOptions& options, bool is_t
   if (!absl::IsInvalidArgument(result.status())) return result;
   if (options.evolve) return Evolve(options, is_text, import);
   if (!IsUnfitRows(result.status())) return result;
-  return absl::InvalidArgumentError(
-      absl::StrCat(result.status().message(),
-                   "; --evolve changes the columns of the table so that the rows fit"));
+  const std::string error(result.status().message());
+  CFILE_ASSIGN_OR_RETURN(const std::string_view advice, HowToFit(options, error, import));
+  return absl::InvalidArgumentError(StrCat(error, "; ", advice));
 }
 
 enum class InputFormat : uint8_t { kCsv, kJson, kArrowIpc, kParquet };
@@ -247,13 +273,51 @@ absl::StatusOr<JoinedFiles> OpenSeveral(const std::vector<std::string>& paths,
 absl::StatusOr<std::optional<InputFormat>> FindCommonFormat(const ImportOptions& options,
                                                             const std::vector<std::string>& files) {
   std::error_code error;
-  if (options.inputs.size() == 1 && files[0] == options.input && !options.names_only)
-    return std::nullopt;
+  if (options.inputs.size() == 1 && files[0] == options.input) return std::nullopt;
   if (!std::filesystem::is_regular_file(files[0], error)) return std::nullopt;
   CFILE_ASSIGN_OR_RETURN(const auto source, OpenPreadSource(files[0]));
   CFILE_ASSIGN_OR_RETURN(const InputFormat format, FindInputFormat(options, *source));
   if (IsText(format)) return std::nullopt;
   return format;
+}
+
+// The names of the columns of a file. Of text, reads at most 1 MiB.
+absl::StatusOr<std::vector<std::string>> NamesIn(ImportOptions options, const std::string& path,
+                                                 Progress& progress) {
+  const std::filesystem::path folders =
+      std::filesystem::path(path).lexically_relative(options.input).parent_path();
+  options.input = path;
+  CFILE_ASSIGN_OR_RETURN(const InputFile file,
+                         OpenInputFile({.path = path,
+                                        .max_bytes = 1 << 20,
+                                        .cut = true,
+                                        .spool_directory = SpoolDirectory(options.output),
+                                        .map = true,
+                                        .progress = [](uint64_t) { return absl::OkStatus(); }}));
+  CFILE_ASSIGN_OR_RETURN(const InputFormat format, FindInputFormat(options, *file.source));
+  CFILE_ASSIGN_OR_RETURN(ImportResult found, ImportWith(format, options, file, nullptr, progress));
+  for (const std::string folder : folders) {
+    if (const size_t end = folder.find('='); end != folder.npos && format == InputFormat::kParquet)
+      found.names.push_back(folder.substr(0, end));
+  }
+  return found.names;
+}
+
+// The names of the columns of the first 1,000 files, each once. Files that cannot be read have none.
+ImportResult FindNames(const ImportOptions& options, std::vector<std::string> files,
+                       Progress& progress) {
+  ImportResult found;
+  std::set<std::string> known;
+  files.resize(std::min<size_t>(files.size(), 1000));
+  for (const std::string& path : files) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) continue;  // a pipe would be waited for
+    const auto names = NamesIn(options, path, progress);
+    if (!names.ok()) continue;
+    for (const std::string& name : *names)
+      if (known.insert(name).second) found.names.push_back(name);
+  }
+  return found;
 }
 
 absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progress) {
@@ -267,39 +331,34 @@ absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progres
   if (!options.names_only) CFILE_RETURN_IF_ERROR(CheckOutput(options));
   const uint64_t bytes_before = options.append ? BytesOf(options.table) : 0;
   CFILE_ASSIGN_OR_RETURN(const std::vector<std::string> files, FindFiles(options.inputs));
+  if (options.names_only) return FindNames(options, files, progress);
   CFILE_ASSIGN_OR_RETURN(const auto common_format, FindCommonFormat(options, files));
-  if (common_format) {
-    std::error_code error;
-    const bool partitioned = *common_format == InputFormat::kParquet &&
-                             options.inputs.size() == 1 &&
-                             std::filesystem::is_directory(options.input, error);
-    if (!partitioned) options.files = files;
-    CFILE_ASSIGN_OR_RETURN(ImportResult result,
-                           ImportAs(*common_format, options, {}, nullptr, progress));
-    result.table_bytes = std::max(BytesOf(options.table), bytes_before) - bytes_before;
-    return result;
-  }
-  if (options.names_only)
-    return absl::InvalidArgumentError("only files of Parquet and Arrow IPC name their columns");
-  options.input = files[0];
-  progress.Begin("reading", 0);
-  const InputFileOptions reading{
-      .path = options.input,
-      .charset = options.charset,
-      .max_bytes = options.max_input_bytes,
-      .spool_directory = SpoolDirectory(options.output),
-      .map = !HasJsonName(options.input),
-      .progress = [&](uint64_t bytes) { return progress.Update(bytes, 0); }};
-  InputFormat format = InputFormat::kCsv;
+  InputFormat format = common_format.value_or(InputFormat::kCsv);
   TextParts parts;
   InputFile file;
-  if (files.size() > 1) {
-    CFILE_ASSIGN_OR_RETURN(JoinedFiles joined, OpenSeveral(files, options, reading, format));
-    file = std::move(joined.file);
-    parts = std::move(joined.parts);
+  if (common_format) {
+    std::error_code error;
+    const bool partitioned = format == InputFormat::kParquet && options.inputs.size() == 1 &&
+                             std::filesystem::is_directory(options.input, error);
+    if (!partitioned) options.files = files;
   } else {
-    CFILE_ASSIGN_OR_RETURN(file, OpenInputFile(reading));
-    CFILE_ASSIGN_OR_RETURN(format, FindInputFormat(options, *file.source));
+    options.input = files[0];
+    progress.Begin("reading", 0);
+    const InputFileOptions reading{
+        .path = options.input,
+        .charset = options.charset,
+        .max_bytes = options.max_input_bytes,
+        .spool_directory = SpoolDirectory(options.output),
+        .map = !HasJsonName(options.input),
+        .progress = [&](uint64_t bytes) { return progress.Update(bytes, 0); }};
+    if (files.size() > 1) {
+      CFILE_ASSIGN_OR_RETURN(JoinedFiles joined, OpenSeveral(files, options, reading, format));
+      file = std::move(joined.file);
+      parts = std::move(joined.parts);
+    } else {
+      CFILE_ASSIGN_OR_RETURN(file, OpenInputFile(reading));
+      CFILE_ASSIGN_OR_RETURN(format, FindInputFormat(options, *file.source));
+    }
   }
   if (!IsText(format) && !file.charset.empty()) {
     return absl::InvalidArgumentError(
@@ -377,8 +436,7 @@ Outcome Run(const Arguments& arguments, Output& output) {
                         StrCat(error.message(), Hint(arguments.import, error.ToString())));
   }
   if (arguments.import.names_only) {
-    for (const ImportedColumn& column : result->columns)
-      output.text += TerminalSafe(column.schema.name) + "\n";
+    for (const std::string& name : result->names) output.text += TerminalSafe(name) + "\n";
     return kFine;
   }
   for (const std::string& warning : result->warnings) {

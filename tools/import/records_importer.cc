@@ -33,9 +33,8 @@ constexpr uint64_t kMaxSchemaBytes = 64 << 20;
 // a letter or a digit.
 std::string MessageName(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string();
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) { return !absl::ascii_isalnum(static_cast<unsigned char>(c)); }, '_');
+  for (char& c : name)
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
   return name.empty() ? "record" : name;
 }
 
@@ -63,6 +62,7 @@ absl::StatusOr<FoundSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
       return lines.Error(status);
     }
   }
+  CFILE_RETURN_IF_ERROR(CheckColumns(options.columns, options.input, inference.FieldNames()));
   if (max_bytes < lines.size() && !inference.settled()) {
     return absl::InvalidArgumentError("the schema is not settled");
   }
@@ -166,34 +166,21 @@ absl::StatusOr<ImportResult> ImportWith(const Schema& schema,
   return result;
 }
 
-JsonParserOptions GivenSchema(const ImportOptions& options) {
-  return {.given = options.types, .columns = {options.columns.begin(), options.columns.end()}};
-}
-
 // Imports with the schema of the first records. If it is not the schema of all records, starts
 // again with the schema of all records.
-absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options, JsonLines& lines,
+absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
+                                                   JsonParserOptions parsing, JsonLines& lines,
                                                    Progress& progress) {
   const auto import = [&](uint64_t max_bytes) -> absl::StatusOr<ImportResult> {
     CFILE_ASSIGN_OR_RETURN(const FoundSchema found,
                            InferSchema(lines, max_bytes, options, progress));
-    JsonParserOptions parsing{
-        .origin = max_bytes < lines.size() ? JsonSchema::kFoundInSome : JsonSchema::kFoundInAll,
-        .given = options.types,
-        .oldest_reader = options.inferred_types(),
-        .columns = {options.columns.begin(), options.columns.end()}};
+    parsing.origin = max_bytes < lines.size() ? JsonSchema::kFoundInSome : JsonSchema::kFoundInAll;
+    parsing.oldest_reader = options.inferred_types();
+    parsing.without_values.clear();
     for (size_t i = 0; i < found.leaves.size(); ++i) {
       if (!found.leaves[i].has_values) {
         parsing.without_values.insert(found.schema.Path(found.schema.leaves()[i]));
       }
-    }
-    std::vector<std::string> fields;
-    for (const RecordNode& node : found.schema.nodes().subspan(1)) {
-      if (node.parent == 0) fields.push_back(node.name);
-    }
-    for (const std::string& column : options.columns) {
-      if (std::ranges::find(fields, column) == fields.end())
-        return NoSuchColumn("--columns", column, options.input, fields);
     }
     CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, WithNullableColumns(found.schema, options));
     CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
@@ -214,13 +201,42 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
   return import(lines.size());
 }
 
+// The schema with only the fields that --columns names.
+absl::StatusOr<RecordSchema> ChosenFields(const RecordSchema& schema,
+                                          const ImportOptions& options) {
+  CFILE_RETURN_IF_ERROR(CheckColumns(options.columns, options.schema_path, FieldsOf(schema)));
+  std::vector<RecordNode> nodes = {schema.node(0)};
+  nodes[0].num_children = 0;
+  for (size_t i = 1; i < schema.nodes().size(); i = schema.node(i).end) {
+    if (!options.columns.empty() && std::ranges::count(options.columns, schema.node(i).name) == 0)
+      continue;
+    ++nodes[0].num_children;
+    const auto fields = schema.nodes().subspan(i, schema.node(i).end - i);
+    nodes.insert(nodes.end(), fields.begin(), fields.end());
+  }
+  return RecordSchema::Create(std::move(nodes), options.record_limits);
+}
+
+// The names of the fields of the first 100 records.
+ImportResult FindNames(const ImportOptions& options, JsonLines& lines) {
+  JsonInference inference(options.record_limits);
+  for (uint64_t record = 0; record < 100; ++record) {
+    const auto line = lines.Next();
+    if (!line.ok() || !line->has_value() || !inference.Add(**line, record).ok()) break;
+  }
+  return {.names = inference.FieldNames()};
+}
+
 // Appends a part to the table at options.output. The new part is sorted like the table.
-absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonLines& lines,
+absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options,
+                                             const JsonParserOptions& parsing, JsonLines& lines,
                                              Progress& progress) {
   Schema schema;
   std::vector<std::string> sorted_by;
   CFILE_RETURN_IF_ERROR(TakeSchemaOfTable(options, schema, sorted_by));
-  return ImportWith(schema, sorted_by, GivenSchema(options), options, lines, progress);
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, schema.Records(options.record_limits));
+  CFILE_RETURN_IF_ERROR(CheckColumns(options.columns, options.output, FieldsOf(tree)));
+  return ImportWith(schema, sorted_by, parsing, options, lines, progress);
 }
 
 }  // namespace
@@ -241,13 +257,16 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const I
   CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as JSON"));
   CFILE_RETURN_IF_ERROR(CheckIsUtf8Text(*file.source));
   JsonLines lines(file.source, options.at);
-
-  if (options.append) return ImportIntoTable(options, lines, progress);
-  if (options.schema_path.empty()) return ImportWithFoundSchema(options, lines, progress);
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree,
+  if (options.names_only) return FindNames(options, lines);
+  const JsonParserOptions parsing{.given = options.types,
+                                  .columns = {options.columns.begin(), options.columns.end()}};
+  if (options.append) return ImportIntoTable(options, parsing, lines, progress);
+  if (options.schema_path.empty()) return ImportWithFoundSchema(options, parsing, lines, progress);
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema all,
                          ReadSchema(options.schema_path, options.record_limits));
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ChosenFields(all, options));
   CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
-  return ImportWith(schema, options.sorted_by, GivenSchema(options), options, lines, progress);
+  return ImportWith(schema, options.sorted_by, parsing, options, lines, progress);
 }
 
 }  // namespace cfile::tools

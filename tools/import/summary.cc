@@ -53,10 +53,9 @@ std::string Compressed(const ImportedColumn& column) {
     compressed += each.compressed_blocks;
   }
   if (blocks == 0) return "-";
-  const std::string name = CompressionName(column.totals.compression);
-  if (column.totals.compression == Compression::kNone || compressed == blocks) return name;
   if (compressed == 0) return "none";
-  return absl::StrCat(name, " ", compressed, "/", blocks);
+  const std::string name = CompressionName(column.totals.compression);
+  return compressed == blocks ? name : absl::StrCat(name, " ", compressed, "/", blocks);
 }
 
 void AddTitle(const ImportOptions& options, const ImportResult& result, Document& document) {
@@ -226,6 +225,7 @@ std::string FirstRecords(const ImportOptions& options, const ImportResult& resul
     JsonPrinter printer(reader->schema(), leaves, text, [&] {
       if (first.empty()) first = text.substr(0, JsonPrinter::kDrainBytes);
       text.clear();
+      return absl::OkStatus();
     });
     if (!reader->Next(printer).value_or(false)) return "";
     const std::string& shown = first.empty() ? text : first;

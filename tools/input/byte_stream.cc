@@ -185,7 +185,8 @@ absl::StatusOr<std::shared_ptr<const Source>> Spool(ByteStream& stream, const st
                                                     const SpoolOptions& options) {
   CFILE_ASSIGN_OR_RETURN(auto file, SpooledSource::Create(name, options.directory));
   while (true) {
-    CFILE_ASSIGN_OR_RETURN(const std::string_view bytes, stream.Next());
+    CFILE_ASSIGN_OR_RETURN(std::string_view bytes, stream.Next());
+    if (options.cut) bytes = bytes.substr(0, options.max_bytes - file->size());
     if (bytes.empty()) break;
     if (bytes.size() > options.max_bytes - file->size()) {
       return absl::OutOfRangeError(absl::StrCat(name, ": more than ", options.max_bytes,

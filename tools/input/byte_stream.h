@@ -87,6 +87,7 @@ absl::StatusOr<std::unique_ptr<ByteStream>> ConvertToUtf8(const std::string& cha
 struct SpoolOptions {
   std::string directory;            // of the temporary file
   uint64_t max_bytes = UINT64_MAX;  // of the stream
+  bool cut = false;                 // a longer stream is cut, which is no error
   bool map = false;                 // Source::InMemory has the bytes
 };
 

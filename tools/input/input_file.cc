@@ -190,6 +190,7 @@ absl::StatusOr<InputFile> OpenInputFile(const InputFileOptions& options) {
   CFILE_ASSIGN_OR_RETURN(input.source, Spool(*text, name,
                                              {.directory = options.spool_directory,
                                               .max_bytes = options.max_bytes,
+                                              .cut = options.cut,
                                               .map = options.map}));
   input.stored_bytes = stored_bytes;
   return input;

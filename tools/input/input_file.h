@@ -23,6 +23,7 @@ struct InputFileOptions {
   // the name of a charset (byte_stream.h).
   std::string charset = "auto";
   uint64_t max_bytes = UINT64_MAX;  // of text that is not read from the file itself
+  bool cut = false;                 // text that is longer is cut, which is no error
   std::string spool_directory;      // of the temporary file
   bool map = false;                 // Source::InMemory has the text
   // Called before each part of the input is read, and each second while a pipe has no data. Gets

@@ -136,12 +136,15 @@ def takes_file(item):
 
 # Finds the names of columns in what `cfile-dump summary --schema TABLE` prints.
 COLUMN = r'^  [a-z]+ [a-z0-9_()]+ ("([^"\\]|\\.)*"|[^ ;]+)'
-# Prints the fields of the first line of a text file, which cfile-import takes for names, unless the line is JSON.
-HEADER = r's/\r$//; /^[^\x01-\x08\x0e-\x1f{]*$/{ s/"//g; s/[,;|\t]/\n/g; p }; q'
-# Prints the keys in the first line of JSON.
-KEYS = r"""sed -n '1{/^\[\{0,1\}{/p;}' "$each" 2>/dev/null | grep -oE '"[^"\]+" *:' | cut -d '"' -f 2"""
-# The tools whose options take names of columns, and whether the names may be those of a text.
-PLACES = {"cfile-dump": False, "cfile-import": True}
+# What precedes the last item of a list of names or of a condition. Separators in double quotes belong to a name.
+ITEMS = r'^(([^", (]|"[^"]*")*[, (])*'
+# For each tool whose options take names of columns: the commands that print the names of the place $each. cfile-dump takes names as the
+# schema has them. The lists of cfile-import have names with separators in double quotes, its other options have names as they are.
+TABLE = f"""cfile-dump summary --schema "$each" 2>/dev/null | sed -nE 's/{COLUMN}.*/\\1/p'"""
+PLACES = {"cfile-dump": TABLE,
+          "cfile-import": TABLE + r""" | sed -E 's/^"(.*)"$/\1/; s/\\(.)/\1/g' | sed -E "$quote"
+      cfile-import --print-names "$each" /tmp/names 2>/dev/null | sed -E "$quote" """}
+QUOTE = r'/[", (]/{ s/"/""/g; s/.*/"&"/; }'
 
 
 def takes_columns(name, item):
@@ -151,12 +154,10 @@ def takes_columns(name, item):
     return name in PLACES and is_name and "--names" not in item.names
 
 
-def with_names(name, script, column=COLUMN):
-    """A part of a script that searches the names of columns."""
-    # The tool prints the names in Parquet and Arrow files. For other files, sed prints the names in the first line. Pipes are not read.
-    header = f"! {name} --print-names \"$each\" . 2>/dev/null && [ -f \"$each\" ] && sed -nE '{HEADER}' \"$each\" 2>/dev/null" if PLACES[name] else "true"
-    keys = f'[ -f "$each" ] && {KEYS}' if PLACES[name] else "true"
-    for mark, text in {"@TOOL@": name.replace("-", "_"), "@COLUMN@": column, "@HEADER@": header, "@KEYS@": keys}.items():
+def with_names(name, script, backslash="\\"):
+    """A part of a script that searches the names of columns. `backslash`: what stands for it between single quotes."""
+    names = PLACES[name].replace("\\", backslash)
+    for mark, text in {"@TOOL@": name.replace("-", "_"), "@NAMES@": names, "@ITEMS@": ITEMS, "@QUOTE@": QUOTE}.items():
         script = script.replace(mark, text)
     return script
 
@@ -169,7 +170,7 @@ def bash_completion(name, main, commands):
     columns = sorted({option.names[-1] for option in every if takes_columns(name, option)})
     yield f"# bash completion for {name}"
     yield f"{function}() {{"
-    yield "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' each options commands='' begin"
+    yield "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' each options commands='' begin quote='' items"
     if commands:
         yield '  for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do'
         yield f"    case $each in {'|'.join(commands)}) command=$each; break ;; esac"
@@ -184,15 +185,16 @@ def bash_completion(name, main, commands):
     yield "  COMPREPLY=()"
     if with_text:
         yield f"  case $before in {'|'.join(with_text)}) return ;; esac"
-    if columns:  # after the last comma, blank or bracket of the word
+    if columns:
         yield f"  case $before in {'|'.join(columns)})"
         yield with_names(name, """    compopt -o filenames -o nospace 2>/dev/null
     word=${word#[\\"\\']}
-    begin=${word%"${word##*[, (]}"}
+    [[ $before != --columns ]] || quote='@QUOTE@'
+    items='@ITEMS@'
+    [[ $word =~ $items ]] && begin=${BASH_REMATCH[0]}
     for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
       [[ -e $each && $each != "$command" ]] || continue
-      mapfile -t COMPREPLY < <(cfile-dump summary --schema "$each" 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')
-      [[ ${#COMPREPLY[@]} -ne 0 ]] || mapfile -t COMPREPLY < <(@HEADER@; @KEYS@)
+      mapfile -t COMPREPLY < <(@NAMES@)
       [[ ${#COMPREPLY[@]} -eq 0 ]] || break
     done
     for each in "${!COMPREPLY[@]}"; do
@@ -226,14 +228,15 @@ def zsh_completion(name, main, commands):
     yield f"#compdef {name}"
     if name in PLACES:
         yield with_names(name, """_@TOOL@_columns() {
-  local each; local -a names
+  setopt localoptions extendedglob
+  local each quote=''; local -a names
+  [[ ${words[CURRENT-1]} != --columns ]] || quote='@QUOTE@'
   for each in "${(@Q)words[2,-1]}"; do
     [[ -e $each ]] || continue
-    names=(${(f)"$(cfile-dump summary --schema $each 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')"})
-    (( $#names )) || names=(${(f)"$(@HEADER@; @KEYS@)"})
+    names=(${(f)"$(@NAMES@)"})
     (( $#names )) && break
   done
-  compset -P '*[, (]'
+  compset -P '(([^", (]|"[^"]#")#[, (])#'
   compadd -S '' -- $names
 }""")
     yield "local context state state_descr line"
@@ -273,14 +276,15 @@ def fish_completion(name, main, commands):
     seen = f"__fish_seen_subcommand_from {' '.join(commands)}"
     if name in PLACES:
         yield with_names(name, """function __@TOOL@_columns
-  set -l begin (commandline -ct | string replace -r '^["\\']' '' | string match -r '^.*[, (]')
+  set -l quote ''
+  test (commandline -opc)[-1] = --columns; and set quote '@QUOTE@'
+  set -l begin (commandline -ct | string replace -r '^["\\']' '' | string match -r '@ITEMS@')[1]
   for each in (commandline -opc)[2..-1]
     test -e $each; or continue
-    set -l names (cfile-dump summary --schema $each 2>/dev/null | sed -nE 's/@COLUMN@.*/\\1/p')
-    test -n "$names"; or set names (@HEADER@; @KEYS@)
+    set -l names (@NAMES@)
     test -n "$names"; and printf '%s\\n' "$begin"$names; and return
   end
-end""", COLUMN.replace("\\", "\\\\"))
+end""", backslash="\\\\")
     for item in main.subcommands():
         yield f"complete -c {name} -n '__fish_is_first_arg' -a {item.names[0]} -d {fish_quoted(item.help)}"
     for command, text in [(None, main), *commands.items()]:

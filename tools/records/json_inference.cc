@@ -161,6 +161,13 @@ class JsonInference::Impl {
 
   std::vector<JsonLeaf> Leaves() const { return Find("").leaves; }
 
+  std::vector<std::string> FieldNames() const {
+    std::vector<std::string> names;
+    for (const auto& field : root_.fields) names.push_back(field->name);
+    names.insert(names.end(), left_out_.begin(), left_out_.end());
+    return names;
+  }
+
  private:
   Found Find(const std::string& name) const {
     Found found{.nodes = {{.name = name, .num_children = root_.fields.size()}}};
@@ -202,6 +209,8 @@ class JsonInference::Impl {
       std::string_view name;
       CFILE_RETURN_IF_INVALID_JSON(field.unescaped_key().get(name));
       if (&shape == &root_ && !columns_.empty() && !columns_.contains(name)) {
+        if (left_out_.size() < limits_.max_leaves && !left_out_.contains(name))
+          left_out_.emplace(name);
         std::string_view text;
         CFILE_RETURN_IF_INVALID_JSON(ReadJson(field.value(), text));
         continue;
@@ -385,6 +394,7 @@ class JsonInference::Impl {
   const bool takes_json_;  // a type of given_ is json
   ondemand::parser parser_;
   Shape root_;
+  std::set<std::string, std::less<>> left_out_;
   size_t num_shapes_ = 0;
   uint64_t line_ = 0;
   std::vector<const Shape*> path_;
@@ -402,6 +412,8 @@ absl::Status JsonInference::Add(std::string_view json, uint64_t line) {
 bool JsonInference::settled() const { return impl_->settled(); }
 
 std::vector<JsonLeaf> JsonInference::Leaves() const { return impl_->Leaves(); }
+
+std::vector<std::string> JsonInference::FieldNames() const { return impl_->FieldNames(); }
 
 absl::StatusOr<RecordSchema> JsonInference::Schema(const std::string& name) const {
   return impl_->Schema(name);

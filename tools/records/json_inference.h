@@ -70,6 +70,8 @@ class JsonInference {
   absl::StatusOr<RecordSchema> Schema(const std::string& name) const;
   // The leaves of the schema, in its order.
   std::vector<JsonLeaf> Leaves() const;
+  // The names of the fields of the records, also of those that are left out.
+  std::vector<std::string> FieldNames() const;
 
  private:
   class Impl;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/filter.h"
 #include "cfile/status.h"
 #include "tools/utf8.h"
 
@@ -11,6 +12,7 @@ namespace cfile::tools {
 namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
+constexpr size_t kMostNames = 1000;  // to suggest one of them
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -76,14 +78,20 @@ absl::Status JsonLines::FindArray() {
   for (const std::string& name : at_) {
     CFILE_ASSIGN_OR_RETURN(char next, SkipBlanks());
     if (next != '{') return Wrong(StrCat("no object at ", path.empty() ? "/" : path));
-    path = StrCat(path, "/", name);
+    const std::string parent = std::exchange(path, StrCat(path, "/", name));
+    std::vector<std::string> known;
+    const auto missing = [&] {
+      return Wrong(StrCat("there is no ", path, Suggestion(path, known)));
+    };
     for (bool found = false; !found;) {
       ++begin_;
       CFILE_ASSIGN_OR_RETURN(next, SkipBlanks());
-      if (next != '"') return Wrong(StrCat("there is no ", path));
+      if (next != '"') return missing();
       CFILE_ASSIGN_OR_RETURN(const size_t size, ElementSize());
-      const std::string_view key(buffer_.data() + begin_, size);
-      found = key.substr(1, key.rfind('"') - 1) == name;
+      std::string_view key(buffer_.data() + begin_, size);
+      key = key.substr(1, key.rfind('"') - 1);
+      found = key == name;
+      if (known.size() < kMostNames) known.push_back(StrCat(parent, "/", key));
       begin_ += size;
       CFILE_ASSIGN_OR_RETURN(next, SkipBlanks());
       if (next != ':') return Wrong("invalid JSON: a colon is missing");
@@ -95,7 +103,7 @@ absl::Status JsonLines::FindArray() {
       next_line_ += static_cast<uint64_t>(std::count(value.begin(), value.end(), '\n'));
       begin_ += skipped;
       CFILE_ASSIGN_OR_RETURN(next, SkipBlanks());
-      if (next != ',') return Wrong(StrCat("there is no ", path));
+      if (next != ',') return missing();
     }
   }
   CFILE_ASSIGN_OR_RETURN(const char next, SkipBlanks());

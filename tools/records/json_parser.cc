@@ -157,7 +157,8 @@ class JsonParser::Impl {
     for (auto item : object) {
       CFILE_RETURN_IF_INVALID_JSON(item.error());
       ondemand::field&& field = std::move(item).value_unsafe();
-      if (next == nodes_[node].end || !IsNamed(nodes_[next], field.key().raw())) {
+      if (next == nodes_[node].end || (node == 0 && !columns_.empty()) ||
+          !IsNamed(nodes_[next], field.key().raw())) {
         std::string_view name;
         CFILE_RETURN_IF_INVALID_JSON(field.unescaped_key().get(name));
         const auto found = fields_[node].find(name);
@@ -167,7 +168,12 @@ class JsonParser::Impl {
           continue;
         }
         if (found == fields_[node].end()) {
-          return UnfitRows(ErrorIn(node, StrCat("the schema has no field ", Quoted(name))));
+          ondemand::json_type type;
+          CFILE_RETURN_IF_INVALID_JSON(field.value().type().get(type));
+          const bool nested =
+              type == ondemand::json_type::object || type == ondemand::json_type::array;
+          return UnfitRows(ErrorIn(node, StrCat("the schema has no field ", Quoted(name),
+                                                nested ? ", " : "", nested ? KindName(type) : "")));
         }
         next = found->second;
       }

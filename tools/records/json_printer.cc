@@ -16,7 +16,7 @@ bool IsPrintedAsNumber(const ColumnType& type) {
 }
 
 JsonPrinter::JsonPrinter(const RecordSchema& schema, std::span<const size_t> leaves,
-                         std::string& out, std::function<void()> drain)
+                         std::string& out, std::function<absl::Status()> drain)
     : schema_(schema), out_(out), drain_(std::move(drain)) {
   std::vector<bool> told(schema_.leaves().size());
   for (const size_t leaf : leaves) told[leaf] = true;
@@ -47,8 +47,8 @@ void JsonPrinter::CloseArray(Open& group) {
   group.array = 0;
 }
 
-void JsonPrinter::DrainIfLong() {
-  if (drain_ && out_.size() > kDrainBytes) drain_();
+absl::Status JsonPrinter::DrainIfLong() {
+  return drain_ && out_.size() > kDrainBytes ? drain_() : absl::OkStatus();
 }
 
 void JsonPrinter::Begin(size_t node) {
@@ -115,8 +115,7 @@ absl::Status JsonPrinter::EndGroup(size_t node) {
   }
   open_.pop_back();
   if (open_.empty()) out_ += '\n';
-  DrainIfLong();
-  return absl::OkStatus();
+  return DrainIfLong();
 }
 
 absl::Status JsonPrinter::Value(size_t node, const RecordValue& value) {
@@ -138,8 +137,7 @@ absl::Status JsonPrinter::Value(size_t node, const RecordValue& value) {
       },
       value);
   if (is_key) out_ += ':';
-  DrainIfLong();
-  return absl::OkStatus();
+  return DrainIfLong();
 }
 
 }  // namespace cfile::tools

@@ -33,12 +33,12 @@ bool IsPrintedAsNumber(const ColumnType& type);
 // schema, in which RecordReader passes them. Thread-compatible.
 class JsonPrinter final : public RecordVisitor {
  public:
-  // `leaves`: the leaves whose values the visitor gets. `out` must outlive the printer. `drain`, if
-  // it is set, must empty `out`. The printer calls `drain` when `out` has more than kDrainBytes,
-  // also within a record, because a few bytes of levels may stand for a list of millions of
-  // elements.
+  // `leaves`: the leaves whose values the visitor gets. `out` must outlive the printer. The printer
+  // calls `drain`, if it is set, when `out` has more than kDrainBytes, also within a record, because
+  // a few bytes of levels may stand for a list of millions of elements. `drain` empties `out`, or
+  // returns an error, which ends the record.
   JsonPrinter(const RecordSchema& schema, std::span<const size_t> leaves, std::string& out,
-              std::function<void()> drain = {});
+              std::function<absl::Status()> drain = {});
   static constexpr size_t kDrainBytes = 1 << 20;
 
   absl::Status BeginGroup(size_t node) override;
@@ -66,12 +66,12 @@ class JsonPrinter final : public RecordVisitor {
   // Prints commas, the name and brackets that come before a value of `node`.
   void Begin(size_t node);
   void CloseArray(Open& group);
-  void DrainIfLong();
+  absl::Status DrainIfLong();
 
   const RecordSchema schema_;
   std::vector<Form> forms_;  // by node
   std::string& out_;
-  const std::function<void()> drain_;
+  const std::function<absl::Status()> drain_;
   std::vector<Open> open_;
   std::string text_;
 };

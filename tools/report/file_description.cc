@@ -13,8 +13,8 @@
 
 #include "absl/strings/str_replace.h"
 #include "cfile/inspect.h"
-#include "cfile/levels.h"
 #include "cfile/status.h"
+#include "tools/columns/stored_column.h"
 #include "tools/dump/column_text.h"
 #include "tools/utf8.h"
 
@@ -147,65 +147,42 @@ std::string ValueInLine(const ColumnType& type, const T& value) {
   return CutInLine(text, kShownBytes);
 }
 
-// The texts of at most `max_values` values, from row `first_row` on. Empty: the values cannot be
-// read.
+// The texts of the first values from row `first_row` on, at most `max_values`; in a file with
+// levels, of at most `max_values` records. The text of a null is "null". Empty: the values cannot
+// be read.
 template <typename T>
-std::vector<std::string> ReadValues(Cursor<T>& cursor, const ColumnType& type, uint64_t first_row,
-                                    size_t max_values) {
+std::vector<std::string> ReadValues(const Reader& reader, uint64_t first_row, size_t max_values) {
   std::vector<std::string> texts;
-  if (!cursor.SeekToOrdinal(first_row).ok()) return texts;
-  const auto batch = cursor.Next(max_values);
-  for (size_t i = 0; batch.ok() && i < batch->size(); ++i)
-    texts.push_back(batch->IsValid(i) ? ValueInLine<T>(type, batch->values[i]) : "null");
-  return texts;
-}
-
-template <typename T>
-std::vector<std::string> ReadValues(LevelCursor<T>& cursor, const ColumnType& type,
-                                    uint64_t first_row, size_t max_values) {
-  std::vector<std::string> texts;
-  if (!cursor.SeekToRecord(first_row).ok()) return texts;
-  const auto batch = cursor.Next(max_values);
-  for (size_t i = 0; batch.ok() && i < std::min(max_values, batch->values.size()); ++i)
-    texts.push_back(ValueInLine<T>(type, batch->values[i]));
-  return texts;
-}
-
-template <typename C>
-void ReadFirstValues(absl::StatusOr<C> cursor, const ColumnType& type,
-                     std::span<const FileRegion> regions, size_t max_values, size_t max_bytes,
-                     std::vector<std::vector<std::string>>& lists) {
-  if (!cursor.ok()) return;
-  size_t bytes = 0;
-  for (size_t i = 0; i < regions.size(); ++i) {
-    if (regions[i].kind != RegionKind::kDataBlock || !regions[i].first_ordinal) continue;
-    std::vector<std::string> texts =
-        ReadValues(*cursor, type, *regions[i].first_ordinal, max_values);
-    for (const std::string& text : texts) bytes += text.size();
-    if (bytes > max_bytes) return;
-    lists[i] = std::move(texts);
+  const auto read = ReadRows<T>(ColumnOf(reader), {first_row, first_row + max_values});
+  const absl::StatusOr<Rows<T>> rows = read.ok() ? (*read)(max_values) : read.status();
+  if (!rows.ok()) return texts;
+  const bool flat = rows->levels.num_entries == 0;
+  const std::span<const T> values = flat ? rows->flat.values : rows->levels.values;
+  for (size_t i = 0; i < std::min(max_values, values.size()); ++i) {
+    texts.push_back(flat && !rows->flat.IsValid(i) ? "null"
+                                                   : ValueInLine<T>(reader.type(), values[i]));
   }
+  return texts;
 }
 
-// Returns one list for each of `regions`. The list of a data block has the texts of its first
-// values, at most `max_values`. The text of a null is "null". In a file with levels, the list has
-// the values of the first `max_values` records, at most `max_values` values. Long texts are cut and
-// end with "...". A list is empty if the region is no data block or if the block cannot be read.
-// If a list would bring the text of all lists above `max_bytes` bytes, this list and all later
-// lists are empty.
+// Returns a list for each of `regions`: that of a data block has the texts of ReadValues, other
+// lists are empty. Long texts are cut and end with "...". If a list would bring the text of all
+// lists above `max_bytes` bytes, this list and all later lists are empty.
 std::vector<std::vector<std::string>> FirstValues(const Reader& reader,
                                                   std::span<const FileRegion> regions,
                                                   size_t max_values, size_t max_bytes) {
   std::vector<std::vector<std::string>> lists(regions.size());
-  if (max_values == 0) return lists;
-  VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) {
-    if (reader.info().has_levels()) {
-      ReadFirstValues(reader.NewLevelCursor<T>(), reader.type(), regions, max_values, max_bytes,
-                      lists);
-    } else {
-      ReadFirstValues(reader.NewCursor<T>(), reader.type(), regions, max_values, max_bytes, lists);
-    }
-  });
+  size_t bytes = 0;
+  for (size_t i = 0; max_values > 0 && i < regions.size(); ++i) {
+    if (!IsDataBlock(regions[i]) || !regions[i].first_ordinal) continue;
+    std::vector<std::string> texts =
+        VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) {
+          return ReadValues<T>(reader, *regions[i].first_ordinal, max_values);
+        });
+    for (const std::string& text : texts) bytes += text.size();
+    if (bytes > max_bytes) break;
+    lists[i] = std::move(texts);
+  }
   return lists;
 }
 

@@ -39,10 +39,9 @@ std::string HashSource(std::string_view sha256_hex) {
   return absl::StrCat("'sha256-", absl::Base64Escape(digest), "'");
 }
 
-// `data` in ASCII, without characters that can begin or end a tag or a comment.
+// `data` without characters that can begin or end a tag or a comment.
 std::string ScriptData(const Json& data) {
-  return absl::StrReplaceAll(AsciiJson(data.dump()),
-                             {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}});
+  return absl::StrReplaceAll(data.dump(), {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}});
 }
 
 std::string HtmlText(std::string_view text) {

@@ -186,17 +186,6 @@ Outcome Drop(const Arguments& arguments, Output& output) {
       output);
 }
 
-// Returns the column by which the table is sorted: the first column with a value index.
-// Precondition: the table has no compound keys.
-absl::StatusOr<size_t> SortColumn(const TableReader& table) {
-  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
-    CFILE_ASSIGN_OR_RETURN(const auto indexed, table.has_value_index(column));
-    if (indexed) return column;
-  }
-  return absl::FailedPreconditionError(
-      absl::StrCat(table.directory(), ": the table is not sorted by a column"));
-}
-
 // Returns the numbers of rows that are less than `key`, for the parts that have such rows.
 template <typename T>
 absl::StatusOr<std::vector<RemovedRows>> RowsBelow(const TableReader& table, size_t column,
@@ -239,7 +228,12 @@ Outcome DropBelow(const Arguments& arguments, Output& output) {
   if (arguments.keys.size() > 1) {
     return absl::InvalidArgumentError("expected one KEY: the table is sorted by one column");
   }
-  CFILE_ASSIGN_OR_RETURN(const size_t column, SortColumn(table));
+  CFILE_ASSIGN_OR_RETURN(const std::vector<size_t> sorted_by, SortColumnsOf(table));
+  if (sorted_by.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(table.directory(), ": the table is not sorted by a column"));
+  }
+  const size_t column = sorted_by[0];
   const ColumnType& type = table.schema().columns[column].type;
   return VisitType(type, [&]<typename T>(std::type_identity<T>) -> Outcome {
     std::string scratch;

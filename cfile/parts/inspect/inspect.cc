@@ -84,6 +84,7 @@ std::string_view RegionKindName(RegionKind kind) {
                                          "statistics",
                                          "footer",
                                          "gap"};
+  static_assert(std::size(kNames) == static_cast<size_t>(RegionKind::kGap) + 1);
   return kNames[static_cast<size_t>(kind)];
 }
 

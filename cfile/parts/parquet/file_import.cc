@@ -104,15 +104,16 @@ std::string GroupsAround(const Schema& schema, size_t column) {
 
 absl::StatusOr<ParquetFileImport> ParquetFileImport::Open(std::shared_ptr<const Source> source,
                                                           std::span<const std::string> columns,
-                                                          const ReaderOptions& options) {
+                                                          const ReaderOptions& options,
+                                                          bool may_lack) {
   ParquetFileImport result;
   result.source_ = std::move(source);
   CFILE_ASSIGN_OR_RETURN(result.metadata_, parquet::ReadParquetMetadata(
                                                *result.source_, options.max_metadata_size_bytes));
   const std::string& name = result.source_->name();
   const parquet::FileMetaData& file = result.metadata_.file;
-  CFILE_ASSIGN_OR_RETURN(result.from_,
-                         Named(SchemaFromParquet(file, columns, options.record_limits), name));
+  CFILE_ASSIGN_OR_RETURN(
+      result.from_, Named(SchemaFromParquet(file, columns, options.record_limits, may_lack), name));
   CFILE_RETURN_IF_ERROR(Named(CheckRowGroups(file), name));
   return result;
 }

@@ -28,14 +28,17 @@ std::string GroupsAround(const Schema& schema, size_t column);
 // Thread-compatible.
 class ParquetFileImport {
  public:
-  // Reads the metadata of `source`. `columns`: see SchemaFromParquet. The errors name the file.
+  // Reads the metadata of `source`. `columns` and `may_lack`: see SchemaFromParquet. The errors name
+  // the file.
   static absl::StatusOr<ParquetFileImport> Open(std::shared_ptr<const Source> source,
                                                 std::span<const std::string> columns,
-                                                const ReaderOptions& options);
+                                                const ReaderOptions& options,
+                                                bool may_lack = false);
 
   const Source& source() const { return *source_; }
   // The schema of the table that has the columns of the file.
   const Schema& schema() const { return from_.schema; }
+  const std::vector<std::string>& column_names() const { return from_.names; }
   const parquet::FileMetaData& metadata() const { return metadata_.file; }
   // The names of the columns whose leaf has an annotation to keep (annotation.h), with its text.
   MetadataPairs Annotations() const;

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cfile/core/format/file_policy.h"
+#include "cfile/filter.h"
 #include "cfile/parts/parquet/common_schema.h"
 #include "cfile/parts/parquet/file_import.h"
 #include "cfile/parts/parquet/key_value_metadata.h"
@@ -142,10 +144,17 @@ class Import {
     if (options_.files.empty()) {
       CFILE_ASSIGN_OR_RETURN(files_, internal::FindPartitionedFiles(directory));
     }
-    for (size_t i = 0; i < files_.files.size(); ++i) CFILE_RETURN_IF_ERROR(Survey(i));
+    std::set<std::string> known;
+    for (const PartitionedFile& file : files_.files) CFILE_RETURN_IF_ERROR(Survey(file, known));
     std::vector<ColumnSchema> folders;
     for (const ColumnSchema& column : files_.columns) {
+      known.insert(column.name);
       if (Takes(column.name)) folders.push_back(column);
+    }
+    for (const std::string& name : options_.columns) {
+      if (known.contains(name)) continue;
+      return absl::InvalidArgumentError(StrCat(directory, ": there is no column ", name,
+                                               Suggestion(name, {known.begin(), known.end()})));
     }
     CFILE_RETURN_IF_ERROR(columns_.AddFolders(folders, directory));
     return columns_.schema();
@@ -159,24 +168,21 @@ class Import {
 
   absl::StatusOr<ParquetFileImport> Open(const PartitionedFile& file) const {
     CFILE_ASSIGN_OR_RETURN(auto source, OpenFile(file.path, options_.reader.access));
-    std::vector<std::string> columns;
-    for (const std::string& name : options_.columns) {
-      const auto is_partition = [&](const ColumnSchema& column) { return column.name == name; };
-      if (std::none_of(files_.columns.begin(), files_.columns.end(), is_partition))
-        columns.push_back(name);
-    }
-    if (columns.empty() && !options_.columns.empty()) {
-      return absl::InvalidArgumentError(
-          StrCat(file.path, ": none of the columns to import is in the files"));
-    }
-    return ParquetFileImport::Open(std::move(source), columns, options_.reader);
+    std::vector<std::string> columns = options_.columns;
+    std::erase_if(columns, [&](const std::string& name) {
+      return std::ranges::count(files_.columns, name, &ColumnSchema::name) > 0;
+    });
+    // Without a name, all columns of the file would be taken.
+    return ParquetFileImport::Open(std::move(source), columns.empty() ? options_.columns : columns,
+                                   options_.reader, /*may_lack=*/true);
   }
 
-  // Reads what a new table takes from the metadata of a file of the directory.
-  absl::Status Survey(size_t number) {
-    const PartitionedFile& file = files_.files[number];
+  // Reads what a new table takes from the metadata of a file of the directory. `known` gets the
+  // names of its columns.
+  absl::Status Survey(const PartitionedFile& file, std::set<std::string>& known) {
     CFILE_ASSIGN_OR_RETURN(const ParquetFileImport import, Open(file));
-    if (number == 0) return Survey(import);
+    known.insert(import.column_names().begin(), import.column_names().end());
+    if (&file == &files_.files[0]) return Survey(import);
     total_rows_ += import.num_rows();
     internal::KeepAgreedPairs(PairsToKeep(import), kept_);
     internal::RemoveOrderOfRows(kept_);

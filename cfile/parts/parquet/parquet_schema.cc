@@ -57,6 +57,7 @@ class NameChoice {
     return absl::InvalidArgumentError(
         StrCat("there is no column ", name, Suggestion(name, known_)));
   }
+  std::vector<std::string>& known() { return known_; }
 
  private:
   const std::span<const std::string> names_;
@@ -114,7 +115,7 @@ class SchemaParser {
                std::vector<ArrowLeaf> arrow)
       : elements_(elements), choice_(columns), arrow_(std::move(arrow)) {}
 
-  absl::StatusOr<SchemaOfParquet> Parse(const RecordLimits& limits) {
+  absl::StatusOr<SchemaOfParquet> Parse(const RecordLimits& limits, bool may_lack) {
     if (elements_.empty()) return DataLoss("the schema has no elements");
     if (elements_.size() > limits.max_nodes) {
       return encodings::OutOfRange("a schema of ", elements_.size(), " nodes is ",
@@ -124,7 +125,7 @@ class SchemaParser {
     if (!open_.empty())
       return DataLoss("the schema ends before the fields of ",
                       elements_[open_.back().element].name);
-    CFILE_RETURN_IF_ERROR(choice_.CheckAllTaken());
+    if (!may_lack) CFILE_RETURN_IF_ERROR(choice_.CheckAllTaken());
     return Finish(limits);
   }
 
@@ -181,9 +182,12 @@ class SchemaParser {
   }
 
   absl::StatusOr<SchemaOfParquet> Finish(const RecordLimits& limits) {
+    if (leaves_.empty()) return SchemaOfParquet{.names = std::move(choice_.known())};
     CFILE_ASSIGN_OR_RETURN(const RecordSchema tree,
                            RecordSchema::Create(std::move(nodes_), limits));
-    SchemaOfParquet result{.schema = Schema::OfRecords(tree), .leaves = std::move(leaves_)};
+    SchemaOfParquet result{.schema = Schema::OfRecords(tree),
+                           .leaves = std::move(leaves_),
+                           .names = std::move(choice_.known())};
     if (is_flat_) result.schema.tree.reset();
     for (size_t i = 0; i < result.leaves.size(); ++i) {
       ParquetLeaf& leaf = result.leaves[i];
@@ -211,7 +215,7 @@ class SchemaParser {
 
 absl::StatusOr<SchemaOfParquet> SchemaFromParquet(const parquet::FileMetaData& file,
                                                   std::span<const std::string> columns,
-                                                  const RecordLimits& limits) {
+                                                  const RecordLimits& limits, bool may_lack) {
   const auto num_leaves = std::count_if(file.schema.begin(), file.schema.end(),
                                         [](const auto& node) { return node.type.has_value(); });
   std::vector<ArrowLeaf> arrow;
@@ -220,7 +224,7 @@ absl::StatusOr<SchemaOfParquet> SchemaFromParquet(const parquet::FileMetaData& f
     arrow = ArrowLeavesOf(value.value_or(""), static_cast<size_t>(num_leaves));
     break;
   }
-  return SchemaParser(file.schema, columns, std::move(arrow)).Parse(limits);
+  return SchemaParser(file.schema, columns, std::move(arrow)).Parse(limits, may_lack);
 }
 
 std::vector<std::string_view> ParquetOfSchema::Path(const ParquetLeaf& leaf) const {

@@ -32,20 +32,22 @@ struct ParquetLeaf {
 struct SchemaOfParquet {
   Schema schema;                    // has a tree only if there is a group or a repeated leaf
   std::vector<ParquetLeaf> leaves;  // one for each column, in order
+  std::vector<std::string> names;   // of all top-level columns of the file
 };
 
 // `columns`: the names of the top-level columns to take; empty: all of them. Their order is that of
 // the file. All errors name the column. kDataLoss: the elements are not a tree, or a type
 // contradicts itself. kUnimplemented: a type is not known here, a group has no fields, or there are
 // no columns. kInvalidArgument: a table cannot have these names, because one is empty or occurs
-// twice, or there is no column of a name in `columns`. kOutOfRange: the schema exceeds one of
-// `limits`.
+// twice, or there is no column of a name in `columns`, except if it `may_lack` columns.
+// kOutOfRange: the schema exceeds one of `limits`.
 //
 // A LIST or MAP that does not have the structure of GroupKind becomes a plain group, or a list if
 // it has the structure of a list. So no value is lost.
 absl::StatusOr<SchemaOfParquet> SchemaFromParquet(const parquet::FileMetaData& file,
                                                   std::span<const std::string> columns,
-                                                  const RecordLimits& limits);
+                                                  const RecordLimits& limits,
+                                                  bool may_lack = false);
 
 // The Parquet schema of a table. The names in `elements` point into `tree`.
 struct ParquetOfSchema {

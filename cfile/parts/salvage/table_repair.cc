@@ -127,6 +127,7 @@ absl::Status SalvageParts(const std::shared_ptr<Storage>& storage, const RepairO
 std::string_view NameOf(RepairedPart::State state) {
   constexpr std::string_view kNames[] = {"kept",    "salvaged",    "damaged", "left out",
                                          "dropped", "uncommitted", "unknown"};
+  static_assert(std::size(kNames) == static_cast<size_t>(RepairedPart::State::kUnknown) + 1);
   return kNames[static_cast<size_t>(state)];
 }
 
