@@ -78,8 +78,9 @@ class CFILE_EXPORT TableWriter {
   // Begins a part of a table that need not exist yet: if there is no table when Finish commits,
   // Finish makes it. Files that a killed writer has left at this place do not matter.
   // kFailedPrecondition: the table exists and has another schema. Other errors as Create and Open.
-  // Finish returns kAlreadyExists if there is no table, but other files are at this place. (To make
-  // a table without rows, call CommitParts of cfile/prepared_parts.h without parts.)
+  // Finish returns kAlreadyExists if there is no table, but other files are at this place, and
+  // kFailedPrecondition if a table of two or more commits has lost table.cft (Repair rebuilds it).
+  // (To make a table without rows, call CommitParts of cfile/prepared_parts.h without parts.)
   static absl::StatusOr<TableWriter> OpenOrCreate(const TableLocation& table, const Schema& schema,
                                                   std::span<const WriterOptions> options = {});
   // Begins a part that replaces the parts with these names (PartInfo::name). In one commit, Finish

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "cfile/prepared_parts.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/column_testing.h"
@@ -174,6 +175,17 @@ TEST_F(TableTest, OpenOrCreateNeedsNoTable) {
   EXPECT_EQ(*value, true);
   EXPECT_EQ(TableWriter::OpenOrCreate(path_, ManyTypes()).status().code(),
             absl::StatusCode::kFailedPrecondition);
+
+  // A new table.cft would make the parts of the lost one garbage.
+  fs::remove(path_ + "/table.cft");
+  auto third = TableWriter::OpenOrCreate(path_, schema);
+  ASSERT_TRUE(third.ok() && third->Append(0, flags).ok());
+  for (const absl::Status& status :
+       {third->Finish(), CommitParts(path_, {}, {.schema = &schema}).status()}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_THAT(status.message(), testing::HasSubstr("table.cft: the file is missing, but parts"));
+  }
+  EXPECT_FALSE(fs::exists(path_ + "/table.cft"));
 }
 
 TEST_F(TableTest, RefreshFindsWhatHasChanged) {

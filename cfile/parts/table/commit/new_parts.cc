@@ -119,16 +119,29 @@ class Publisher {
     return absl::OkStatus();
   }
 
-  // kAlreadyExists: there is no table, but something that no writer of parts has left.
+  // For a commit without a table. kAlreadyExists: there is something that no writer of parts has
+  // left. kFailedPrecondition: there was a table, so a commit would make its parts garbage.
   absl::Status CheckPlace() const {
     CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage_.List(""));
+    bool had_table = false;
     for (const StorageEntry& file : files) {
+      // The first commit of a table may have been killed before it wrote table.cft.
+      const auto copy = ParsePartCopyName(file.path.substr(file.path.find('/') + 1));
+      had_table = had_table || (copy && copy->sequence > 1);
       if (!IsTablePath(file.path)) {
         return absl::AlreadyExistsError(absl::StrCat(
             storage_.name(), ": expected a table or nothing at this path, found ", file.path));
       }
     }
-    return absl::OkStatus();
+    // Other writers may just have made the table, so look again.
+    const absl::Status table =
+        had_table ? storage_.Read(kTableFileName, limits_.max_metadata_size_bytes).status()
+                  : absl::OkStatus();
+    if (!absl::IsNotFound(table)) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat(TableFilePath(storage_.name()),
+                     ": the file is missing, but parts of the table are there: rebuild it with "
+                     "Repair or cfile-table repair before you write"));
   }
 
   // kAborted if a part to replace is gone or has got other values.

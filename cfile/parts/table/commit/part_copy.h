@@ -19,7 +19,6 @@ namespace cfile::internal {
 
 // Identifies an attempt to commit. Of several attempts with the same sequence, at most one is the
 // commit.
-// At most one of them is the commit with this sequence.
 struct CommitTag {
   uint64_t sequence = 0;
   uint64_t id = 0;  // random
