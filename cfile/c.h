@@ -23,7 +23,7 @@
 //
 // Memory. The caller frees each object with the function of its type whose name ends with _free,
 // which does nothing if the object is null. Objects may be freed in any order and in any thread: a
-// cursor and a scan keep their file or table open. Strings of the caller need to live only during
+// cursor, a lookup and a scan keep their file or table open. Strings of the caller need to live only during
 // the call. Strings end with a zero byte, except cfile_bytes.
 //
 // Threads. Any number of threads may use one cfile_file, cfile_table or cfile_filter at the same
@@ -40,7 +40,8 @@
 // never change.
 //
 // cfile/c_values.h has errors, values and batches. Details are in the headers of the C++ interface:
-// reader.h, writer.h, table.h, table_scan.h, arrow.h and arrow_import.h.
+// reader.h, writer.h, table.h, table_lookup.h, merge_cursor.h, table_scan.h, arrow.h and
+// arrow_import.h.
 #pragma once
 
 #include <stddef.h>
@@ -331,8 +332,8 @@ cfile_code cfile_lookup_get(cfile_lookup* lookup, const cfile_value* key, size_t
 // CFILE_OUT_OF_RANGE: there is no such column, or the last call has found no row.
 cfile_code cfile_lookup_column(cfile_lookup* lookup, size_t column, cfile_batch* batch);
 
-// Makes a cursor that reads `columns` of all rows in the order of their keys. Of rows with equal
-// keys, the newest comes last. The cursor is before the first row. More about it: MergeCursor
+// Makes a cursor that reads `columns`, which are no key indexes, of all rows in the order of their
+// keys. Of rows with equal keys, the newest comes last. The cursor is before the first row. More about it: MergeCursor
 // (cfile/merge_cursor.h). Errors as cfile_table_lookup.
 cfile_code cfile_table_merge_cursor(const cfile_table* table, const size_t* columns,
                                     size_t num_columns, cfile_merge_cursor** cursor);
@@ -342,11 +343,12 @@ void cfile_merge_cursor_free(cfile_merge_cursor* cursor);
 // fit the key.
 //
 // Goes to the first row of the range whose key is at least `key`, or to the end of the range.
-// *exact: 1 if the row has this key, with all values; `exact` may be null.
+// *exact: 1 if `key` has all values and the row has this key; `exact` may be null.
 cfile_code cfile_merge_cursor_seek_key(cfile_merge_cursor* cursor, const cfile_value* key,
                                        size_t num_values, int32_t* exact);
 // Limits the cursor to the rows whose keys are at least `low` and less than `high`, and goes to the
-// first of these rows. A key without values is no bound.
+// first of these rows. A key without values is no bound. (To read the keys that begin with some
+// values, pass them as `low`, and as `high` the same values with the next greater last one.)
 cfile_code cfile_merge_cursor_seek_key_range(cfile_merge_cursor* cursor, const cfile_value* low,
                                              size_t num_low, const cfile_value* high,
                                              size_t num_high);

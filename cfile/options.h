@@ -196,9 +196,9 @@ struct WriterOptions {
 
   // A new part of a table whose columns, key index included, have at most this many bytes together
   // is packed: it is one file instead of one for each column, so a flush creates and syncs one file
-  // of data. The writer keeps the bytes of the part in memory until it finishes the part, or the
-  // part exceeds the limit. 0: never; SIZE_MAX: always. Counts in the options of the table's first
-  // column. Parts of one column, and of tables for readers that are older than
+  // of data. The writer keeps the part in memory, and creates no file, until it finishes the part
+  // or the part exceeds the limit. 0: never; SIZE_MAX: always. Counts in the options of the table's
+  // first column. Parts of one column, and of tables for readers that are older than
   // OldestReader::kVersion0_2, are never packed.
   size_t max_packed_part_bytes = 0;
 
@@ -275,7 +275,7 @@ struct ReaderOptions {
   // Larger statistics are ignored: readers and scans then work without statistics
   // (FileInfo::statistics_above_limit).
   size_t max_bloom_filter_bytes = size_t{64} << 20;
-  // The largest header, footer and table.cft, in bytes.
+  // The largest header, footer, table.cft and directory of a packed part, in bytes.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
   // The maximum number of values in a dictionary. While the file is open, a dictionary takes 16
   // bytes of memory for each value in addition to the bytes of its block.

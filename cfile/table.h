@@ -79,7 +79,7 @@ class CFILE_EXPORT TableWriter {
   // Finish makes it. Files that a killed writer has left at this place do not matter.
   // kFailedPrecondition: the table exists and has another schema. Other errors as Create and Open.
   // Finish returns kAlreadyExists if there is no table, but other files are at this place, and
-  // kFailedPrecondition if a table of two or more commits has lost table.cft (Repair rebuilds it).
+  // kFailedPrecondition if table.cft is lost, and the parts show a second commit (Repair helps).
   // (To make a table without rows, call CommitParts of cfile/prepared_parts.h without parts.)
   static absl::StatusOr<TableWriter> OpenOrCreate(const TableLocation& table, const Schema& schema,
                                                   std::span<const WriterOptions> options = {});

@@ -200,7 +200,8 @@ bool IsUrl(const std::string& place) {
 }
 
 bool IsPackedPath(const std::string& place) {
-  return place.ends_with(absl::StrCat("/", std::string(kPackedFileName)));
+  return place == kPackedFileName ||
+         place.ends_with(absl::StrCat("/", std::string(kPackedFileName)));
 }
 
 absl::StatusOr<TableLocation> TableAt(const std::string& place) {
@@ -212,7 +213,8 @@ absl::StatusOr<TableLocation> TableAt(const std::string& place) {
 }
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place) {
-  if (const size_t slash = place.rfind('/'); IsPackedPath(place.substr(0, slash))) {
+  if (const size_t slash = place.rfind('/');
+      slash != place.npos && IsPackedPath(place.substr(0, slash))) {
     CFILE_ASSIGN_OR_RETURN(auto packed, OpenSourceAt(place.substr(0, slash)));
     CFILE_ASSIGN_OR_RETURN(const auto columns, ReadPackedDirectory(*packed));
     for (const PackedColumn& column : columns) {

@@ -164,6 +164,36 @@ static void check_numbers(const char* path) {
   cfile_table_free(table);
 }
 
+// A text at the end of a key has no end mark, so the key ("Oslo", "") has the bytes of ("Oslo").
+static void check_exact(const char* path) {
+  cfile_schema* schema = NULL;
+  cfile_writer* writer = NULL;
+  CHECK_OK(cfile_schema_create(&schema));
+  for (size_t i = 0; i < 2; ++i) {
+    CHECK_OK(cfile_schema_add_column(schema, i == 0 ? "city" : "street", "string", 0, NULL));
+    CHECK_OK(cfile_schema_add_key(schema, i, 0));
+  }
+  CHECK_OK(cfile_writer_create_table(path, schema, &writer));
+  cfile_schema_free(schema);
+  const cfile_value key[] = {cfile_value_bytes("Oslo", 4), cfile_value_bytes("", 0)};
+  const cfile_bytes city = {4, "Oslo"}, street = {0, ""};
+  CHECK_OK(cfile_writer_append(writer, 0, CFILE_BYTES, &city, NULL, 1));
+  CHECK_OK(cfile_writer_append(writer, 1, CFILE_BYTES, &street, NULL, 1));
+  finish_writer(writer);
+  cfile_table* table = NULL;
+  cfile_merge_cursor* cursor = NULL;
+  const size_t column = 0;
+  int32_t exact = -1;
+  CHECK_OK(cfile_table_open(path, NULL, &table));
+  CHECK_OK(cfile_table_merge_cursor(table, &column, 1, &cursor));
+  CHECK_OK(cfile_merge_cursor_seek_key(cursor, key, 1, &exact));
+  CHECK(exact == 0);
+  CHECK_OK(cfile_merge_cursor_seek_key(cursor, key, 2, &exact));
+  CHECK(exact == 1);
+  cfile_merge_cursor_free(cursor);
+  cfile_table_free(table);
+}
+
 int main(void) {
   char path[300];
   make_directory();
@@ -171,5 +201,6 @@ int main(void) {
   write_table(path);
   check_compound_keys(path);
   check_numbers(path_of("numbers"));
+  check_exact(path_of("exact"));
   return finish();
 }

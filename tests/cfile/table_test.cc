@@ -176,7 +176,8 @@ TEST_F(TableTest, OpenOrCreateNeedsNoTable) {
   EXPECT_EQ(TableWriter::OpenOrCreate(path_, ManyTypes()).status().code(),
             absl::StatusCode::kFailedPrecondition);
 
-  // A new table.cft would make the parts of the lost one garbage.
+  // A new table.cft would make the parts of the lost one garbage. Its second part shows that it
+  // was lost.
   fs::remove(path_ + "/table.cft");
   auto third = TableWriter::OpenOrCreate(path_, schema);
   ASSERT_TRUE(third.ok() && third->Append(0, flags).ok());

@@ -47,7 +47,7 @@ class RowStore {
   // Opens the store in an existing directory, and makes it if the directory is empty.
   static absl::StatusOr<std::unique_ptr<RowStore>> Open(const std::string& directory) {
     std::unique_ptr<RowStore> store(new RowStore(directory));
-    CFILE_RETURN_IF_ERROR(store->Recover());
+    CFILE_RETURN_IF_ERROR(store->Recover(directory));
     return store;
   }
   ~RowStore() { close(log_); }
@@ -146,14 +146,16 @@ class RowStore {
   explicit RowStore(const std::string& directory)
       : log_path_(directory + "/log"), table_path_(directory + "/rows") {}
 
-  absl::Status Recover() {
-    if (access(log_path_.c_str(), F_OK) != 0) {  // a new store gets its table before its log
+  absl::Status Recover(const std::string& directory) {
+    if (access(log_path_.c_str(), F_OK) != 0)  // a new store gets its table before its log
       CFILE_RETURN_IF_ERROR(cfile::CommitParts(table_path_, {}, {.schema = &kSchema}).status());
-      CFILE_ASSIGN_OR_RETURN(auto log, cfile::NewFileSink(log_path_, cfile::ExistingFile::kKept));
-      CFILE_RETURN_IF_ERROR(log->Finish());
-    }
-    log_ = open(log_path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+    log_ = open(log_path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (log_ < 0 || flock(log_, LOCK_EX | LOCK_NB) != 0) return LogError("open and lock");
+    const int folder = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool synced = folder >= 0 && fsync(folder) == 0;  // a killed Open may not have done this
+    if (folder < 0 || close(folder) != 0 || !synced) return LogError("sync the folder of");
+    CFILE_ASSIGN_OR_RETURN(table_, cfile::TableReader::Open(table_path_));
+    if (table_->schema() != kSchema) return absl::FailedPreconditionError("another table");
     CFILE_ASSIGN_OR_RETURN(const auto source, cfile::OpenPreadSource(log_path_));
     std::vector<Record> records(source->size() / sizeof(Record));
     const auto bytes = reinterpret_cast<uint8_t*>(records.data());
@@ -165,8 +167,6 @@ class RowStore {
       ++whole;
     }
     CFILE_RETURN_IF_ERROR(CutLog(whole * sizeof(Record)));
-    CFILE_ASSIGN_OR_RETURN(table_, cfile::TableReader::Open(table_path_));
-    if (table_->schema() != kSchema) return absl::FailedPreconditionError("another table");
     return Refresh();
   }
 

@@ -61,6 +61,8 @@ def _plain(kind):
         return st.binary(min_size=kind.byte_width, max_size=kind.byte_width)
     if types.is_binary(kind) or types.is_large_binary(kind):
         return st.binary(max_size=20)
+    if types.is_date32(kind):
+        return st.integers(-719_162, 2_932_896)  # the years 1 to 9999, because the comparison needs Python's dates
     if types.is_date64(kind):
         return st.integers(-10**4, 10**4).map(lambda day: day * 86_400_000)
     if types.is_time(kind):
@@ -167,10 +169,17 @@ def _check(found, table):
     assert found.column_names == table.column_names
     for kind, written in zip(found.schema.types, table.schema.types):
         assert kind.equals(_stored_type(written, top=True)), (kind, written)
-    assert _rows(found) == _rows(table.cast(pa.schema([(field.name, _decoded(field.type)) for field in table.schema])))
+    assert _rows(found) == _rows(_with_types(table, _decoded))
     for field in table.schema:
         assert (field.metadata or {}).items() <= (found.schema.field(field.name).metadata or {}).items()
     assert (table.schema.metadata or {}).items() <= (found.schema.metadata or {}).items()
+
+
+def _with_types(table, new_type):
+    """Casts the columns whose type changes. pyarrow 26 damages lists of nulls even if it casts them to their own type."""
+    columns = [column if new_type(column.type) == column.type else column.cast(new_type(column.type)) for column in table.columns]
+    fields = [field.with_type(column.type) for field, column in zip(table.schema, columns)]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
 
 
 def _decoded(kind):
@@ -210,8 +219,7 @@ def test_frames(table, container):
         _check(twice.take(range(len(table))).to_arrow(), table)
         cfile.to_parquet(path, os.path.join(folder, "f.parquet"))
         cfile.from_parquet(os.path.join(folder, "f.parquet"), os.path.join(folder, "back"))
-        expected = pa.concat_tables([table, table])
-        expected = expected.cast(pa.schema([field.with_type(_in_parquet(field.type)) for field in table.schema], table.schema.metadata))
+        expected = _with_types(pa.concat_tables([table, table]), _in_parquet)
         _check(cfile.open(os.path.join(folder, "back")).to_arrow(), expected)
 
 

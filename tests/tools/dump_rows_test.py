@@ -185,6 +185,18 @@ class Ranges(RowsTest):
             self.assertEqual((len(lines), set(json.loads(lines[0]))), (9, fields))
         self.assertEqual(self.dump("rows", "my nest", "--columns", "id", "--head", 2), "id\n0\n1\n")
 
+    def test_records_that_end_where_text_is_passed_on(self):
+        """One thread passes on the text of a record in pieces of 1 MiB."""
+        (self.folder / "short.jsonl").write_text('{"id":0,"tags":["a"]}\n')
+        self.make("short.jsonl", "short")
+        rest = len(self.dump("rows", "short", "--json", "--threads", 1)) - 2  # without the text and the end of the line
+        sizes = [2**20 - rest + i for i in range(-3, 5)]
+        (self.folder / "long.jsonl").write_text("".join(f'{{"id":{i},"tags":["{"a" * size}"]}}\n' for i, size in enumerate(sizes)))
+        self.make("long.jsonl", "long")
+        for options in ([], ["--json"]):
+            rows = [json.loads(line) for line in self.dump("rows", "long", "--threads", 1, *options).splitlines()]
+            self.assertEqual([len((row["values"] if options else row)["tags"][0]) for row in rows], sizes)
+
     def test_misuse(self):
         for options in (("--limit", "1", "--tail", "1"), ("--limit", "1", "--count", "1"), ("--row", "1", "--limit", "1"), ("--sample", "1", "--tail", "1"),
                         ("--seed", "1"), ("--format", "xml"), ("--format", "csv", "--json"), ("--sample", "99999999999")):

@@ -129,6 +129,11 @@ Outcome SalvageFile(const CommonOptions& common, const SalvageArguments& argumen
   options.reader = OptionsOf(common);
   if (arguments.sorted || arguments.unsorted) options.value_index = !arguments.unsorted;
   CFILE_ASSIGN_OR_RETURN(auto torn, OpenSourceAt(common.path));
+  if (IsPackedPath(common.path)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        common.path, ": the file has all columns of a part: salvage the table, or one column, ",
+        common.path, "/NAME"));
+  }
   CancelOnSignals();  // so that a signal does not leave the temporary file behind
   CFILE_ASSIGN_OR_RETURN(auto sink, CreateFileAt(arguments.out, ExistingOf(arguments.force)));
   ReadProgress progress("salvaging", torn->size());

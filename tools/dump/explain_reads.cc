@@ -320,6 +320,8 @@ absl::Status AppendExplanation(const Input& input, const CommonOptions& common, 
   for (const ReadLog::File& file : log.files())
     CFILE_RETURN_IF_ERROR(AddColumns(file, common.path, logged));
   for (const ReadLog::File& file : logged) {
+    // A packed file may have columns that the part no longer has.
+    if (input.table && absl::IsNotFound(PlaceOf(*input.table, file.path).status())) continue;
     CFILE_ASSIGN_OR_RETURN(const FileReads reads, ReadsOf(input, common, file, searched));
     const Document document = DocumentOf(reads, common);
     files.push_back(document.json());

@@ -200,8 +200,10 @@ class RecordRows final : public ScannedRows {
  private:
   absl::Status Drain() {
     if (flush_) {
-      *out_ += text_;
-      text_.clear();
+      // The end of the line stays, because Append puts a brace before it.
+      const size_t size = text_.size() - (text_.ends_with('\n') ? 1 : 0);
+      out_->append(text_, 0, size);
+      text_.erase(0, size);
       flush_(*out_);
     }
     if (text_.size() <= kMaxRecordBytes) return absl::OkStatus();

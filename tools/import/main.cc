@@ -109,8 +109,8 @@ absl::StatusOr<ImportResult> AppendInput(const ImportOptions& options, bool is_t
   if (options.evolve) return Evolve(options, is_text, import);
   if (!IsUnfitRows(result.status())) return result;
   const std::string error(result.status().message());
-  CFILE_ASSIGN_OR_RETURN(const std::string_view advice, HowToFit(options, error, import));
-  return absl::InvalidArgumentError(StrCat(error, "; ", advice));
+  const auto advice = HowToFit(options, error, import);
+  return advice.ok() ? absl::InvalidArgumentError(StrCat(error, "; ", *advice)) : result;
 }
 
 enum class InputFormat : uint8_t { kCsv, kJson, kArrowIpc, kParquet };

@@ -1,5 +1,6 @@
 #include "cfile/parts/c/merge_cursor.h"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -76,8 +77,10 @@ cfile_code cfile_table_merge_cursor(const cfile_table* table, const size_t* colu
     }
     CFILE_ASSIGN_OR_RETURN(
         auto made, table->reader.NewMergeCursor({.columns = {columns, columns + num_columns}}));
-    *cursor = new cfile_merge_cursor{std::move(made), schema, std::move(types)};
-    (*cursor)->copies.resize(num_columns);
+    std::unique_ptr<cfile_merge_cursor> result(
+        new cfile_merge_cursor{std::move(made), schema, std::move(types)});
+    result->copies.resize(num_columns);
+    *cursor = result.release();
     return absl::OkStatus();
   });
 }
@@ -91,7 +94,10 @@ cfile_code cfile_merge_cursor_seek_key(cfile_merge_cursor* cursor, const cfile_v
     if (num_values == 0) return absl::InvalidArgumentError("the key has no values");
     return VisitKeys(*cursor, {{key, num_values}, {}}, [&](const auto& keys) -> absl::Status {
       CFILE_ASSIGN_OR_RETURN(const bool found, cursor->cursor.SeekToKey(*keys[0]));
-      if (exact != nullptr) *exact = found;
+      // The first values of a key may have the same bytes as a whole key whose last text is empty.
+      const cfile::Schema& schema = cursor->schema;
+      const size_t all = schema.key_index() ? schema.key_columns.size() : 1;
+      if (exact != nullptr) *exact = found && num_values == all;
       return absl::OkStatus();
     });
   });

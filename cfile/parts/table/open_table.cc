@@ -288,7 +288,7 @@ void TableReader::Impl::BeginColumns(const PackedPartPtr& packed, std::span<cons
   while (!files.empty()) {
     std::vector<internal::UnreadEnds> ends;
     std::vector<ReadRequest> requests;
-    ends.reserve(most);
+    ends.reserve(std::min(most, files.size()));
     while (ends.size() < files.size() && requests.size() + 1 < most) {
       const PartColumn& file = files[ends.size()];
       const TablePartColumn& in_part = file.part.part->columns[file.column];

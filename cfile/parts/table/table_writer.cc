@@ -228,8 +228,10 @@ class TableWriter::Impl {
   // Completes the files of the part, and moves the part to new_.parts.
   absl::Status CompletePart() {
     const absl::Status status = FinishPart();
-    // Only files of this part can be missing.
-    if (absl::IsNotFound(status)) return Removed(part_.directory);
+    // Only files of this part can be missing, or the place of a new table.
+    const bool is_new = new_.table != NewParts::Table::kMustExist;
+    if (absl::IsNotFound(status) && !(is_new && packed_ != nullptr))
+      return Removed(part_.directory);
     CFILE_RETURN_IF_ERROR(status);
     for (const auto& column : columns_) complete_totals_.push_back(column->writer().totals());
     new_.parts.push_back(part_);

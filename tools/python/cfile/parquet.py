@@ -62,7 +62,7 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
     options: dict[str, Any] = {"encoding": encoding, "compression": compression, "goal": goal,
                                "block_size_bytes": block_size_bytes, "bloom_filter": bloom_filter, "oldest_reader": oldest_reader}
     settings = settings_of(options)
-    names = names_of(sorted_by)
+    names = names_of(sorted_by or ())
     file: Any = local_path(source, filesystem)
     if file is None and filesystem is None and is_url(source):
         file = located(source, storage_options)

@@ -43,7 +43,7 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                             "bloom_filter": bloom_filter, "oldest_reader": oldest_reader,
                             "max_metadata_size_bytes": max_metadata_size_bytes})
-    names = names_of(sorted_by)
+    names = names_of(sorted_by or ())
     try:
         opened: _native.Opened | None = _native.open_table(target)
     except NotFoundError:
@@ -105,5 +105,5 @@ def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = ""
         if not isinstance(part, bytes):
             raise TypeError(f"parts: expected results of cfile.write_part (bytes), found {type(part).__name__}")
     # A table without rows has no file that could have a value index, so one column becomes a key, too.
-    keys = [] if schema is None else names_of(sorted_by)
+    keys = [] if schema is None else names_of(sorted_by or ())
     return _native.commit_parts(located(path, storage_options), listed, id, names_of(replacing), schema, keys)

@@ -174,7 +174,7 @@ class Selection(OpenRows):
         if isinstance(key.start, KeyPosition) or isinstance(key.stop, KeyPosition):
             raise ArgumentError(
                 f"{self._opened.name}: parts overlap in the order of the key, so the rows between two keys are no slice: use "
-                f"key_range(low, high) or scan, or merge the parts with cfile.compact")
+                "key_range(low, high) or scan, or merge the parts with cfile.compact")
         begin, end, step = key.indices(count)
         if step != 1:
             return self.take(list(range(begin, end, step)))

@@ -145,9 +145,7 @@ def with_metadata(settings: dict[str, Any], first: str, metadata: Mapping[str, s
 
 
 def names_of(given: Any) -> list[str]:
-    """One name, or several; none for None, True and False."""
-    if given is None or isinstance(given, bool):
-        return []
+    """One name, or several."""
     return [given] if isinstance(given, str) else list(given)
 
 
@@ -216,7 +214,7 @@ def write_data(target: Location, source: Data, options: Mapping[str, Any], sorte
     if source.fields is None:
         if len(settings) > 1:
             raise ArgumentError("one array has no names of columns: give the option without a dict")
-        if names_of(sorted_by):
+        if sorted_by and not isinstance(sorted_by, bool):
             raise ArgumentError("one array has no names of columns: use sorted_by=True")
         file_settings: _native.WriterSettings = settings[""]
         if sorted_by:
@@ -230,7 +228,7 @@ def write_data(target: Location, source: Data, options: Mapping[str, Any], sorte
         return
     if isinstance(sorted_by, bool):
         raise ArgumentError("sorted_by: a table needs names of columns")
-    names = names_of(sorted_by)
+    names = names_of(sorted_by or ())
     first = next(iter(_native.leaves_of(source.type)), "")
     with_metadata(settings, first, source.metadata)
     if not names:

@@ -126,18 +126,19 @@ class Publisher {
     bool had_table = false;
     for (const StorageEntry& file : files) {
       // The first commit of a table may have been killed before it wrote table.cft.
-      const auto copy = ParsePartCopyName(file.path.substr(file.path.find('/') + 1));
-      had_table = had_table || (copy && copy->sequence > 1);
+      const std::string_view name = std::string_view(file.path).substr(file.path.find('/') + 1);
+      const auto copy = ParsePartCopyName(name);
+      had_table = had_table || (copy && copy->sequence > 1) || ParseDroppedMarkName(name);
       if (!IsTablePath(file.path)) {
         return absl::AlreadyExistsError(absl::StrCat(
             storage_.name(), ": expected a table or nothing at this path, found ", file.path));
       }
     }
+    if (!had_table) return absl::OkStatus();
     // Other writers may just have made the table, so look again.
-    const absl::Status table =
-        had_table ? storage_.Read(kTableFileName, limits_.max_metadata_size_bytes).status()
-                  : absl::OkStatus();
-    if (!absl::IsNotFound(table)) return absl::OkStatus();
+    const absl::Status now =
+        storage_.Read(kTableFileName, limits_.max_metadata_size_bytes).status();
+    if (!absl::IsNotFound(now)) return now;
     return absl::FailedPreconditionError(
         absl::StrCat(TableFilePath(storage_.name()),
                      ": the file is missing, but parts of the table are there: rebuild it with "

@@ -64,8 +64,8 @@ class PackedWriter::ColumnSink final : public Sink {
 
   absl::Status Finish() override {
     if (!writer_.too_large_) return absl::OkStatus();
-    CFILE_RETURN_IF_ERROR(writer_.BeginFile(column_));
-    return column_.file->Finish();
+    CFILE_RETURN_IF_ERROR(writer_.BeginFiles());
+    return FinishFile(column_);
   }
 
  private:
@@ -80,10 +80,13 @@ std::unique_ptr<Sink> PackedWriter::NewSink(const std::string& file_name) {
   return std::make_unique<ColumnSink>(*this, *columns_.back());
 }
 
-absl::StatusOr<std::shared_ptr<const Source>> PackedWriter::Open(size_t column) const {
+absl::StatusOr<std::shared_ptr<const Source>> PackedWriter::Open(size_t column) {
   CFILE_ASSERT(column < columns_.size());
-  const Column& found = *columns_[column];
-  if (found.file != nullptr) return storage_.Open(PathOf(found));
+  Column& found = *columns_[column];
+  if (found.file != nullptr) {
+    CFILE_RETURN_IF_ERROR(FinishFile(found));
+    return storage_.Open(PathOf(found));
+  }
   return NewMemoryViewSource(found.bytes, absl::StrCat(storage_.name(), "/", PathOf(found)));
 }
 
@@ -95,14 +98,20 @@ absl::Status PackedWriter::BeginFile(Column& column) {
   return column.file->Append(bytes);
 }
 
+absl::Status PackedWriter::FinishFile(Column& column) {
+  return std::exchange(column.finished, true) ? absl::OkStatus() : column.file->Finish();
+}
+
+absl::Status PackedWriter::BeginFiles() {
+  for (const auto& column : columns_) CFILE_RETURN_IF_ERROR(BeginFile(*column));
+  return absl::OkStatus();
+}
+
 absl::Status PackedWriter::Finish(TablePart& part) {
   CFILE_ASSERT(part.columns.size() == columns_.size());
   if (too_large_) {
-    for (const auto& column : columns_) {
-      if (column->file != nullptr) continue;  // its sink has finished the file
-      CFILE_RETURN_IF_ERROR(BeginFile(*column));
-      CFILE_RETURN_IF_ERROR(column->file->Finish());
-    }
+    CFILE_RETURN_IF_ERROR(BeginFiles());
+    for (const auto& column : columns_) CFILE_RETURN_IF_ERROR(FinishFile(*column));
     return absl::OkStatus();
   }
   CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
@@ -118,7 +127,10 @@ absl::Status PackedWriter::Finish(TablePart& part) {
   const std::string tail = SerializePackedDirectory(directory);
   CFILE_RETURN_IF_ERROR(sink->Append(encodings::AsBytes(tail)));
   part.packed_size_bytes = end + tail.size();
-  return sink->Finish();
+  CFILE_RETURN_IF_ERROR(sink->Finish());
+  for (const auto& column : columns_) column->bytes = {};
+  kept_bytes_ = 0;
+  return absl::OkStatus();
 }
 
 }  // namespace cfile::internal

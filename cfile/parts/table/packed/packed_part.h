@@ -35,12 +35,12 @@ class PackedWriter {
   PackedWriter(Storage& storage, std::string folder, size_t max_size_bytes)
       : storage_(storage), folder_(std::move(folder)), max_size_bytes_(max_size_bytes) {}
 
-  // Begins the file of the next column. This object must outlive the sink. Different sinks may be
-  // called at the same time, but not together with the other functions of this object.
+  // Begins the file of the next column. This object must outlive the sink. Append of different
+  // sinks may be called at the same time. No other call may run at the same time as another one.
   std::unique_ptr<Sink> NewSink(const std::string& file_name);
 
   // Opens a column whose sink is finished. The source is valid until Finish.
-  absl::StatusOr<std::shared_ptr<const Source>> Open(size_t column) const;
+  absl::StatusOr<std::shared_ptr<const Source>> Open(size_t column);
 
   // Writes what is still in memory. All sinks must be finished. Sets in `part` where its columns
   // are. Errors: those of Storage::Create and its sinks.
@@ -54,11 +54,16 @@ class PackedWriter {
     std::string file_name;
     std::vector<uint8_t> bytes;       // empty after `file` was begun
     std::unique_ptr<Sink> file = {};  // null: the column is in memory
+    bool finished = false;            // `file` is
   };
 
   std::string PathOf(const Column& column) const { return folder_ + "/" + column.file_name; }
   // Begins the column's own file, unless it was begun.
   absl::Status BeginFile(Column& column);
+  // Begins all files, so that a killed writer leaves a temporary file until all are complete.
+  absl::Status BeginFiles();
+  // Finishes the column's own file, unless it was finished.
+  static absl::Status FinishFile(Column& column);
 
   Storage& storage_;
   const std::string folder_;
