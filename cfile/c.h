@@ -23,8 +23,8 @@
 //
 // Memory. The caller frees each object with the function of its type whose name ends with _free,
 // which does nothing if the object is null. Objects may be freed in any order and in any thread: a
-// cursor, a lookup and a scan keep their file or table open. Strings of the caller need to live only during
-// the call. Strings end with a zero byte, except cfile_bytes.
+// cursor, a lookup and a scan keep their file or table open. Strings of the caller need to live
+// only during the call. Strings end with a zero byte, except cfile_bytes.
 //
 // Threads. Any number of threads may use one cfile_file, cfile_table or cfile_filter at the same
 // time. Only one thread at a time may use any other object.
@@ -332,8 +332,9 @@ cfile_code cfile_lookup_get(cfile_lookup* lookup, const cfile_value* key, size_t
 // CFILE_OUT_OF_RANGE: there is no such column, or the last call has found no row.
 cfile_code cfile_lookup_column(cfile_lookup* lookup, size_t column, cfile_batch* batch);
 
-// Makes a cursor that reads `columns`, which are no key indexes, of all rows in the order of their
-// keys. Of rows with equal keys, the newest comes last. The cursor is before the first row. More about it: MergeCursor
+// Makes a cursor that reads the rows of a table in the order of their keys; of rows with equal
+// keys, the newest comes last. The cursor is before the first row. `columns`: the positions of the
+// columns to read; the key index cannot be read. More about it: MergeCursor
 // (cfile/merge_cursor.h). Errors as cfile_table_lookup.
 cfile_code cfile_table_merge_cursor(const cfile_table* table, const size_t* columns,
                                     size_t num_columns, cfile_merge_cursor** cursor);
@@ -347,8 +348,8 @@ void cfile_merge_cursor_free(cfile_merge_cursor* cursor);
 cfile_code cfile_merge_cursor_seek_key(cfile_merge_cursor* cursor, const cfile_value* key,
                                        size_t num_values, int32_t* exact);
 // Limits the cursor to the rows whose keys are at least `low` and less than `high`, and goes to the
-// first of these rows. A key without values is no bound. (To read the keys that begin with some
-// values, pass them as `low`, and as `high` the same values with the next greater last one.)
+// first of these rows. A key without values is no bound. (To read all keys that begin with some
+// values, pass these values as `low`. For `high`, replace the last one by the next greater value.)
 cfile_code cfile_merge_cursor_seek_key_range(cfile_merge_cursor* cursor, const cfile_value* low,
                                              size_t num_low, const cfile_value* high,
                                              size_t num_high);

@@ -29,7 +29,7 @@ struct PackedColumn {
   uint64_t size_bytes = 0;  // of the column's CFile
 };
 
-// True if `source` ends as a packed file does. Other errors of `source` count as false.
+// True if the last bytes of `source` are kPackedMagic. False also if they cannot be read.
 CFILE_EXPORT bool IsPackedFile(const Source& source);
 
 // Returns the columns of a packed file, in the order of their bytes. Reads only the end of the

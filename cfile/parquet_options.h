@@ -36,8 +36,8 @@ struct ParquetImportOptions {
   // The paths of the files to import, as if they were in one directory without folders. Functions
   // with a path then use the path only in the messages of errors. If empty, they import the path.
   std::vector<std::string> files = {};
-  // The names of the top-level columns to import; empty: all columns. Of several files, one has each
-  // column; the rows of the others have nulls in it.
+  // The names of the top-level columns to import; empty: all columns. Each of them must be in at
+  // least one of the files. It is null in the rows of files that do not have it.
   std::vector<std::string> columns = {};
   // Columns by which the rows are sorted and searched, the most significant first. The rows must
   // have this order; kInvalidArgument names the first row that has not. A single column that is not

@@ -58,7 +58,8 @@ void VisitLayoutColumns(const LayoutOptions& options, Visitor visit) {
 // kInvalidArgument: an option names a column that `place`, with the columns `known`, does not have.
 absl::Status NoSuchColumn(std::string_view option, const std::string& name,
                           const std::string& place, const std::vector<std::string>& known);
-// The same error if `schema`, or the list `known`, does not have the column; `names`: of --columns.
+// CheckColumn: the same error if `schema` does not have the column `name`. CheckColumns: the same
+// error if one of `names`, the value of --columns, is not in `known`.
 absl::Status CheckColumn(const char* option, const std::string& name, const std::string& place,
                          const Schema& schema);
 absl::Status CheckColumns(const std::vector<std::string>& names, const std::string& place,

@@ -269,8 +269,8 @@ class PageBlockEncoder final : public BlockEncoder<T> {
 template <typename T>
 inline constexpr bool kIsWidened = kIsInteger<T> && sizeof(T) < sizeof(PageType<T>);
 
-// Checks that `values` are from `least` to `greatest`. kDataLoss: the message names the first value
-// that is not, and its position, where `first` is the position of values[0].
+// Checks that all values are between `least` and `greatest`. If not, returns kDataLoss, which names
+// the first wrong value and its position. `first`: the position of values[0].
 inline absl::Status CheckRange(std::span<const int32_t> values, uint64_t first, int32_t least,
                                int32_t greatest) {
   const auto bad = std::find_if(values.begin(), values.end(),

@@ -21,7 +21,7 @@ namespace cfile::testing_support {
 // file are certainly on the disk. Before the sync, any of them may be on the disk or be missing.
 class Disk {
  public:
-  // The paths of files with their bytes, and the paths of folders.
+  // `files` has the bytes of each file by its path, and `folders` the paths of the folders.
   struct Entries {
     std::map<std::string, std::string> files;
     std::vector<std::string> folders;
@@ -93,7 +93,7 @@ class Disk {
     std::string text;  // the new name if this is a rename
     size_t file;
   };
-  // In place of the number of a file: a folder, or nothing because the entry was removed.
+  // Special values of `file`: the entry is a folder, or the entry was removed.
   static constexpr size_t kFolder = ~size_t{0};
   static constexpr size_t kGone = kFolder - 1;
 

@@ -80,8 +80,8 @@ Owned<KeyType<K>> KeyOf(int rank) {
   }
 }
 
-// Returns bytes whose order (memcmp) is the order of the keys. `of_seek`: 0 gets the bytes of -0,
-// because a seek finds both.
+// Returns bytes whose order (memcmp) is the order of the keys. `of_seek`: `key` is the argument of
+// a seek, so 0 gets the bytes of -0, because a seek for 0 also finds -0.
 template <typename T>
 std::string FormOf(const T& key, bool of_seek = false) {
   std::string form;

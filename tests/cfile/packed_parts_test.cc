@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/parts/table/manifest/table_file.h"
-#include "cfile/parts/table/packed/packed_part.h"
+#include "cfile/parts/table/packed/packed_directory.h"
 #include "cfile/table.h"
 #include "cfile/table_columns.h"
 #include "cfile/table_maintenance.h"
@@ -212,6 +212,13 @@ TEST_F(PackedPartsTest, PartsInChunks) {
   const auto table = TableReader::Open(storage);
   for (size_t i = 0; i < 140; ++i)
     EXPECT_EQ(table->OpenColumn(i, 1)->Get<int64_t>(0).value(), static_cast<int64_t>(i));
+  const auto object = storage->Read("table.cft", 1 << 20);
+  auto contents = internal::ParseTable(object->bytes, "table.cft");
+  contents->incompatible_features = kChunksBit;
+  ASSERT_TRUE(
+      storage->Commit("table.cft", object->version, internal::SerializeTable(*contents)).ok());
+  EXPECT_THAT(TableReader::Open(storage)->OpenColumn(0, 1).status().message(),
+              testing::HasSubstr("is packed, but incompatible feature bit 9 is not set"));
   // The bit is still there after table.cft was rebuilt.
   ASSERT_TRUE(storage->Delete("table.cft").ok());
   ASSERT_TRUE(Repair(storage).ok());

@@ -130,7 +130,7 @@ class RowStore {
     return Refresh();
   }
 
-  // Deletes unneeded files that are older than `age`. 0: no other program has the table open.
+  // Deletes unneeded files older than `age`. Use 0 only if no other program has the table open.
   absl::Status CollectGarbage(std::chrono::seconds age = cfile::kGarbageAge) {
     CFILE_RETURN_IF_ERROR(Refresh());  // the files of the parts that it reads must stay
     return cfile::CollectGarbage(table_path_, age).status();

@@ -11,7 +11,7 @@
 #include "cfile/parts/table/manifest/chunk_file.h"
 #include "cfile/parts/table/manifest/sealed_message.h"
 #include "cfile/parts/table/manifest/table_file.h"
-#include "cfile/parts/table/packed/packed_part.h"
+#include "cfile/parts/table/packed/packed_directory.h"
 #include "cfile/reader.h"
 #include "encodings/hybrid/levels.h"
 #include "tests/cfile/column_testing.h"

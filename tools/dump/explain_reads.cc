@@ -131,7 +131,7 @@ absl::StatusOr<Place> PlaceOf(const TableReader& table, const std::string& path)
   return absl::NotFoundError(absl::StrCat(path, ": no column of the table has this file"));
 }
 
-// Adds `file` to `files`, or, if it is a packed file, each column of which something was read.
+// Adds `file` to `files`. For a packed file, adds the columns of which something was read instead.
 absl::Status AddColumns(const ReadLog::File& file, const std::string& table,
                         std::vector<ReadLog::File>& files) {
   if (!IsPackedPath(file.path)) {

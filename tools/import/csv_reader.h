@@ -65,9 +65,8 @@ class CsvReader {
       : CsvReader(std::move(name), text, CsvDialect{.delimiter = delimiter}) {}
 
   // Reads the next record; false at the end of the text. kInvalidArgument, with name, line and
-  // column: a stray quote, a quote that is never closed, a CR that does not
-  // end a line as in the rest of the text, a record with another
-  // number of fields than the first one that was read.
+  // column: a stray quote, a quote that is never closed, a CR although the lines of the text end in
+  // another way, or a record with another number of fields than the first one that was read.
   absl::StatusOr<bool> Next();
   // From now on, a record has only these of its fields, in this order. Precondition: each record
   // has them.

@@ -53,8 +53,8 @@ struct ImportOptions : LayoutOptions {
   bool part_per_row_group = false;   // of Parquet
   bool append = false;               // to the table at `output`; `not_null` is then empty
   bool evolve = false;               // the columns of a table that exists may change
-  // Do not import. Only return the names of the columns, which shells complete: of text, those of
-  // its first bytes.
+  // Only return the names of the columns (for completions of shells), and import nothing. For CSV
+  // and JSON, these are the names in the first bytes.
   bool names_only = false;
 
   // The types that are inferred: with kKudu, only types that Kudu and version 1 have.

@@ -80,7 +80,7 @@ absl::StatusOr<ImportResult> Evolve(const ImportOptions& options, bool is_text,
   return result;
 }
 
-// What makes rows fit a table that refuses them with `error`.
+// Returns the advice to the user whose rows the table refuses with `error`.
 absl::StatusOr<std::string_view> HowToFit(const ImportOptions& options, std::string_view error,
                                           ImportFunction import) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTableOf(options));
@@ -281,7 +281,7 @@ absl::StatusOr<std::optional<InputFormat>> FindCommonFormat(const ImportOptions&
   return format;
 }
 
-// The names of the columns of a file. Of text, reads at most 1 MiB.
+// Returns the names of the columns of a file. Reads at most 1 MiB of CSV or JSON.
 absl::StatusOr<std::vector<std::string>> NamesIn(ImportOptions options, const std::string& path,
                                                  Progress& progress) {
   const std::filesystem::path folders =
@@ -303,7 +303,8 @@ absl::StatusOr<std::vector<std::string>> NamesIn(ImportOptions options, const st
   return found.names;
 }
 
-// The names of the columns of the first 1,000 files, each once. Files that cannot be read have none.
+// Returns the names of the columns of the first 1,000 files, each once. Skips files that it cannot
+// read.
 ImportResult FindNames(const ImportOptions& options, std::vector<std::string> files,
                        Progress& progress) {
   ImportResult found;

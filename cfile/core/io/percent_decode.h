@@ -1,4 +1,5 @@
-// Percent-encoding of URLs (RFC 3986, 2.1), which names of folders and keys of objects have, too.
+// Percent-encoding (RFC 3986, 2.1): of URLs, of the folders of a partitioned Parquet directory, and
+// of the keys in a list of S3 objects.
 #pragma once
 
 #include <charconv>

@@ -59,8 +59,10 @@ absl::StatusOr<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<con
                                                              const ReaderOptions& options,
                                                              std::shared_ptr<SharedUsage> usage,
                                                              bool whole) {
-  std::shared_ptr<const BufferedEnds> ends;
-  if (source->InMemory().empty()) {
+  auto ends = std::dynamic_pointer_cast<const BufferedEnds>(source);
+  if (ends != nullptr) {
+    // Its ends are in memory already.
+  } else if (source->InMemory().empty()) {
     CFILE_ASSIGN_OR_RETURN(ends,
                            BufferEnds(std::move(source), options.max_requests_in_flight, whole));
     source = ends;

@@ -172,7 +172,7 @@ class Import {
     std::erase_if(columns, [&](const std::string& name) {
       return std::ranges::count(files_.columns, name, &ColumnSchema::name) > 0;
     });
-    // Without a name, all columns of the file would be taken.
+    // An empty list would mean all columns of the file.
     return ParquetFileImport::Open(std::move(source), columns.empty() ? options_.columns : columns,
                                    options_.reader, /*may_lack=*/true);
   }

@@ -39,7 +39,7 @@ struct SchemaOfParquet {
 // the file. All errors name the column. kDataLoss: the elements are not a tree, or a type
 // contradicts itself. kUnimplemented: a type is not known here, a group has no fields, or there are
 // no columns. kInvalidArgument: a table cannot have these names, because one is empty or occurs
-// twice, or there is no column of a name in `columns`, except if it `may_lack` columns.
+// twice, or the file has no column of a name in `columns` (no error if `may_lack` is true).
 // kOutOfRange: the schema exceeds one of `limits`.
 //
 // A LIST or MAP that does not have the structure of GroupKind becomes a plain group, or a list if

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/packed_file.h"
 #include "cfile/parts/table/commit/part_copy.h"
 #include "cfile/parts/table/manifest/manifest_edit.h"
 #include "cfile/parts/table/manifest/table_file.h"
@@ -241,10 +240,9 @@ class PartFinder {
   }
 
   static bool HasFile(const Folder& folder, const TablePart& part, const TablePartColumn& column) {
-    const bool packed = column.is_packed();
-    const auto file = folder.sizes.find(packed ? std::string(kPackedFileName) : column.file_name);
+    const auto file = folder.sizes.find(column.stored_in());
     return file != folder.sizes.end() &&
-           file->second == (packed ? part.packed_size_bytes : column.size_bytes);
+           file->second == (column.is_packed() ? part.packed_size_bytes : column.size_bytes);
   }
 
   static const Copy* CopyWith(const CommitTag& tag, const Folder& folder) {

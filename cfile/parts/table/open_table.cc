@@ -342,9 +342,8 @@ absl::StatusOr<TableReader::Impl::PackedPartPtr> TableReader::Impl::OpenPacked(
     if (PackedPartPtr open = FindPacked(part)) return open;
     if (auto begun = FindBegun(NumberOfPacked(part)))
       return KeepPacked(part, std::move(begun), /*whole=*/true);
-    return KeepPacked(
-        part, storage_->Open(absl::StrCat(part.part->directory, "/", std::string(kPackedFileName))),
-        /*whole=*/false);
+    return KeepPacked(part, storage_->Open(internal::PackedFilePath(part.part->directory)),
+                      /*whole=*/false);
   });
 }
 
@@ -357,7 +356,7 @@ TableReader::Impl::PackedPartPtr TableReader::Impl::FindPacked(const ManifestPar
 absl::StatusOr<TableReader::Impl::PackedPartPtr> TableReader::Impl::KeepPacked(
     const ManifestPart& part, absl::StatusOr<std::shared_ptr<const Source>> source,
     bool whole) const {
-  const std::string path = absl::StrCat(part.part->directory, "/", std::string(kPackedFileName));
+  const std::string path = internal::PackedFilePath(part.part->directory);
   auto packed = std::make_shared<PackedPart>();
   CFILE_ASSIGN_OR_RETURN(packed->source, Checked(*part.part, path, std::move(source)));
   const uint64_t size = packed->source->size();

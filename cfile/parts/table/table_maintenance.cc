@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/core/io/file_system.h"
 #include "cfile/io.h"
-#include "cfile/packed_file.h"
 #include "cfile/parts/table/commit/part_copy.h"
 #include "cfile/parts/table/commit/table_commit.h"
 #include "cfile/parts/table/commit/unfinished_table.h"
@@ -54,8 +53,7 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
   CFILE_RETURN_IF_ERROR(manifest.ForEachPart([&](const ManifestPart& part) -> absl::StatusOr<bool> {
     std::set<std::string>& files = parts[part.part->directory];
     for (const internal::TablePartColumn& column : part.part->columns) {
-      if (!column.missing)
-        files.insert(column.is_packed() ? std::string(kPackedFileName) : column.file_name);
+      if (!column.missing) files.insert(column.stored_in());
     }
     return true;
   }));

@@ -63,7 +63,7 @@ class Opened:
     oldest_reader: str  # of a table
     arrow_schema: str  # ARROW:schema of the metadata, or ""; no read if there is none
     fields: list[str]  # the top-level fields of the rows: names of columns, or of groups of a table of nested records
-    snapshot: bytes | None  # of a table at a path or a URL: what describes it, for open_table
+    snapshot: bytes | None  # the bytes of table.cft, for open_table; None for a file, and for a table in a file system of Python
     threads: int  # of a scan of all rows
     origin: tuple[Any, ...]  # how to open it again; opening.py sets it
     def close(self) -> None:

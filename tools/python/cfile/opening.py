@@ -1,6 +1,7 @@
 """Opens files and tables, by path, by URL, or from an object of Python, and divides them into pieces."""
 from __future__ import annotations
 
+import bisect
 import copyreg
 import os
 from collections.abc import Mapping, Sequence
@@ -168,10 +169,12 @@ def fragments(path: Any, count: int | None = None, *, columns: Sequence[str] | N
     ranges = table.split(count or max(1, -(-table.num_rows // 1_000_000)), columns, native)
     if not table.is_table:
         return [Fragment(path, None, begin, end, columns, where, options) for begin, end in ranges]
+    begins, ends = [begin for begin, _ in ranges], [end for _, end in ranges]
     pieces = []
     for part in table.parts():
         first = part["first_ordinal"]
         last = first + part["num_rows"]
+        overlapping = ranges[bisect.bisect_right(ends, first):bisect.bisect_left(begins, last)]
         pieces += [Fragment(path, part["name"], max(begin, first) - first, min(end, last) - first, columns, where, options)
-                   for begin, end in ranges if begin < last and first < end]
+                   for begin, end in overlapping]
     return pieces

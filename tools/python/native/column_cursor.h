@@ -30,8 +30,9 @@ class ColumnCursor {
   virtual std::optional<uint64_t> Newest(nb::handle key) = 0;
   // True if the rows of all parts follow each other in the order of the keys.
   virtual bool InKeyOrder() = 0;
-  // The rows with low <= value < high; None: no bound. Returns (begin, end), or bytes if parts of a
-  // table overlap: the ordinals in the order of the values, in 8 bytes each.
+  // Finds the rows with low <= value < high; None: no bound. Returns (begin, end) if their ordinals
+  // are consecutive. If parts of the table overlap, returns bytes with the ordinals in the order of
+  // the values, 8 bytes each.
   virtual nb::object KeyRange(nb::handle low, nb::handle high) = 0;
   // The stored values of these rows (OrdinalsOf).
   virtual nb::list Values(nb::handle ordinals) = 0;

@@ -29,7 +29,8 @@ absl::StatusOr<std::unique_ptr<cfile::Sink>> Interruptible(
     absl::StatusOr<std::unique_ptr<cfile::Sink>> file);
 std::shared_ptr<cfile::Storage> Interruptible(std::shared_ptr<cfile::Storage> files);
 
-// The file that describes a table. Its bytes are a snapshot (Opened of cfile/_native.pyi).
+// The name of the file that describes a table. A snapshot of a table (Opened.snapshot in
+// cfile/_native.pyi) consists of the bytes of this file.
 inline constexpr char kTableFile[] = "table.cft";
 
 // Returns a storage with the files of `interruptible`, a result of Interruptible, to open one

@@ -41,7 +41,7 @@ constexpr size_t kCellBytes = 8;
 constexpr std::string_view kIntegers = "cCsSiIlL";  // of 8, 16, 32 and 64 bits
 constexpr std::string_view kUnits = "smun";         // the letters of the units of times
 
-// The types whose tables have at most one field, and their numbers in Arrow's union of types.
+// Arrow's types with at most one parameter, and their numbers in the union Type of Schema.fbs.
 struct PlainType {
   std::string_view format;
   uint8_t number;

@@ -119,8 +119,8 @@ class Publisher {
     return absl::OkStatus();
   }
 
-  // For a commit without a table. kAlreadyExists: there is something that no writer of parts has
-  // left. kFailedPrecondition: there was a table, so a commit would make its parts garbage.
+  // Called if there is no table.cft. kAlreadyExists: there are files that no writer of a table has
+  // made. kFailedPrecondition: there was a table, and a new table.cft would make its parts garbage.
   absl::Status CheckPlace() const {
     CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage_.List(""));
     bool had_table = false;

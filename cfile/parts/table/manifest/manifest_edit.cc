@@ -37,7 +37,7 @@ class Editor {
     if (change.removed.empty()) {
       for (TablePart& part : change.added) edit_.root.parts.push_back(std::move(part));
     }
-    // Carry moves parts into chunks.
+    // This comes before Carry, which moves parts into chunks.
     for (const std::vector<TablePart>* parts : {&edit_.root.parts, &edit_.added, &edit_.updated}) {
       for (const TablePart& part : *parts) {
         if (part.is_packed()) edit_.root.incompatible_features |= kTableFeaturePacked;

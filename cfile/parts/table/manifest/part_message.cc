@@ -1,9 +1,12 @@
 #include "cfile/parts/table/manifest/part_message.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
 
+#include "cfile/core/format/feature_bits.h"
 #include "cfile/core/format/key_codec.h"
 #include "cfile/core/format/statistics_block.h"
 #include "cfile/core/format/value_summary.h"
@@ -117,7 +120,9 @@ void SerializePartColumn(const TablePartColumn& column, wire::PartColumn& messag
 }  // namespace
 
 PartLayout::PartLayout(const TableContents& contents)
-    : columns_(StoredColumns(contents.schema)), by_id_(contents.identities.has_value()) {
+    : columns_(StoredColumns(contents.schema)),
+      by_id_(contents.identities.has_value()),
+      may_pack_((contents.incompatible_features & kTableFeaturePacked) != 0) {
   if (by_id_) {
     ids_ = contents.identities->ids;
     next_id_ = contents.identities->next_id;
@@ -162,6 +167,11 @@ absl::StatusOr<TablePart> ParsePart(const wire::Part& message, const PartLayout&
   if (part.num_rows > std::numeric_limits<uint32_t>::max()) {
     return DataLoss("part ", part.directory, ": at most 2^32 - 1 rows expected, found ",
                     part.num_rows);
+  }
+  if (!layout.may_pack() && std::count(message.packed_ends.begin(), message.packed_ends.end(), 0) <
+                                std::ssize(message.packed_ends)) {
+    return DataLoss("part ", part.directory,
+                    " is packed, but incompatible feature bit 9 is not set");
   }
   if (!message.packed_ends.empty() && message.packed_ends.size() != message.columns.size()) {
     return DataLoss("part ", part.directory, ": ", message.columns.size(),

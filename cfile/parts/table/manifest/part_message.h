@@ -26,6 +26,8 @@ class PartLayout {
   const std::vector<ColumnSchema>& columns() const { return columns_; }  // StoredColumns
   // True if parts may lack columns and have them in any order.
   bool by_id() const { return by_id_; }
+  // True if parts may be packed.
+  bool may_pack() const { return may_pack_; }
   uint32_t id(size_t column) const { return ids_[column]; }
   // The column with this id; nullopt if the table no longer has it.
   std::optional<size_t> Find(uint32_t id) const;
@@ -38,6 +40,7 @@ class PartLayout {
  private:
   std::vector<ColumnSchema> columns_;
   bool by_id_;
+  bool may_pack_;
   std::vector<uint32_t> ids_;
   uint32_t next_id_;
   std::vector<std::optional<std::string>> defaults_;

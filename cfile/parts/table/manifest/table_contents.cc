@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cfile/core/io/file_system.h"
+#include "cfile/packed_file.h"
 
 namespace cfile::internal {
 
@@ -12,6 +13,10 @@ constexpr std::string_view kChunkSuffix = ".cft";
 bool IsPlainName(const std::string& name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+}
+
+std::string TablePartColumn::stored_in() const {
+  return is_packed() ? std::string(kPackedFileName) : file_name;
 }
 
 bool TablePart::is_packed() const {

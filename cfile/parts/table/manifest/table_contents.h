@@ -43,6 +43,8 @@ struct TablePartColumn {
   uint64_t packed_end = 0;
 
   bool is_packed() const { return packed_end > 0; }
+  // The name of the file in the part's directory that has the column: file_name or kPackedFileName.
+  std::string stored_in() const;
   uint64_t packed_begin() const { return packed_end - size_bytes; }
 };
 

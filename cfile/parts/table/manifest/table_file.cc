@@ -122,10 +122,6 @@ absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
   }
   for (const wire::Part& part : message.parts) {
     CFILE_ASSIGN_OR_RETURN(contents.parts.emplace_back(), ParsePart(part, layout));
-    if (contents.parts.back().is_packed() && (features & kTableFeaturePacked) == 0) {
-      return DataLoss("part ", contents.parts.back().directory,
-                      " is packed, but incompatible feature bit 9 is not set");
-    }
   }
   contents.condemned.assign(message.condemned.begin(), message.condemned.end());
   contents.sequence = message.sequence.value_or(0);
@@ -160,9 +156,11 @@ bool IsColumnsMark(std::string_view name) {
 }
 
 std::string PathInStorage(const TablePart& part, size_t column) {
-  const TablePartColumn& in_part = part.columns[column];
-  return absl::StrCat(part.directory, "/",
-                      in_part.is_packed() ? std::string(kPackedFileName) : in_part.file_name);
+  return absl::StrCat(part.directory, "/", part.columns[column].stored_in());
+}
+
+std::string PackedFilePath(const std::string& folder) {
+  return absl::StrCat(folder, "/", std::string(kPackedFileName));
 }
 
 std::string NameInStorage(const TablePart& part, size_t column) {

@@ -40,6 +40,8 @@ bool IsColumnsMark(std::string_view name);
 // ColumnFileName: the name of a column's file in a new part.
 std::string PathInStorage(const TablePart& part, size_t column);
 std::string NameInStorage(const TablePart& part, size_t column);
+// The path in the storage of the packed file in a part's folder.
+std::string PackedFilePath(const std::string& folder);
 std::string ColumnFileName(size_t column, std::string_view name);
 // Returns a new name for a column's file in a part that exists already: that of ColumnFileName,
 // with '-' and 128 random bits before ".cfile".

@@ -141,8 +141,9 @@ class KeyMerge {
   absl::Status GoToRow(Part& part);
   // Reads the part's next keys, at most `max_rows`.
   absl::Status Fill(size_t max_rows, Part& part);
-  // True if the keys of `rows`, consecutive rows of the part and at least one, are between the
-  // bounds in table.cft, and those of the first and the last row of the part are the bounds.
+  // True if the keys of `rows` are between the bounds of the part in table.cft. If `rows` has the
+  // part's first or last row, its key must also be equal to the bound. Precondition: `rows` are
+  // consecutive rows of the part, at least one.
   bool HaveBounds(const AnyBatch& rows, const Part& part) const;
   absl::Status WrongBounds(const Part& part) const;
 

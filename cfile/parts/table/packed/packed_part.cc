@@ -4,30 +4,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/core/wire/messages.h"
-#include "cfile/core/wire/write_message.h"
-#include "cfile/parts/table/manifest/sealed_message.h"
 #include "cfile/parts/table/manifest/table_file.h"
+#include "cfile/parts/table/packed/packed_directory.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
-
-std::string SerializePackedDirectory(std::span<const PackedColumn> columns) {
-  wire::PackedFile message;
-  for (const PackedColumn& column : columns) {
-    wire::PackedColumn& in_message = message.columns.emplace_back();
-    in_message.file_name = column.file_name;
-    in_message.size_bytes = column.size_bytes;
-  }
-  const std::string directory = SealMessage(kPackedMagic, wire::Serialize(message));
-  encodings::ByteWriter bytes;
-  bytes.PutBytes(directory);
-  bytes.PutFixed(static_cast<uint32_t>(directory.size()));
-  bytes.PutBytes(kPackedMagic);
-  return std::string(bytes.view());
-}
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenColumnFile(const Storage& storage,
                                                              const TablePart& part, size_t column) {
@@ -115,7 +98,7 @@ absl::Status PackedWriter::Finish(TablePart& part) {
     return absl::OkStatus();
   }
   CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
-                         storage_.Create(absl::StrCat(folder_, "/", std::string(kPackedFileName))));
+                         storage_.Create(PackedFilePath(folder_)));
   std::vector<PackedColumn> directory;
   uint64_t end = 0;
   for (size_t i = 0; i < columns_.size(); ++i) {

@@ -18,9 +18,6 @@
 
 namespace cfile::internal {
 
-// Returns the end of a packed file: its directory, and what follows it.
-std::string SerializePackedDirectory(std::span<const PackedColumn> columns);
-
 // Opens the file of a column, or its bytes in a packed file, without reading the directory of the
 // packed file: table.cft says where the bytes are. If the packed file is cut, the source has fewer
 // bytes than the column. Errors: those of Storage::Open.
@@ -35,8 +32,8 @@ class PackedWriter {
   PackedWriter(Storage& storage, std::string folder, size_t max_size_bytes)
       : storage_(storage), folder_(std::move(folder)), max_size_bytes_(max_size_bytes) {}
 
-  // Begins the file of the next column. This object must outlive the sink. Append of different
-  // sinks may be called at the same time. No other call may run at the same time as another one.
+  // Begins the file of the next column. This object must outlive the sink. Calls of Append on
+  // different sinks may run at the same time. Each other call must run alone.
   std::unique_ptr<Sink> NewSink(const std::string& file_name);
 
   // Opens a column whose sink is finished. The source is valid until Finish.

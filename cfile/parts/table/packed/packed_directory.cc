@@ -1,14 +1,16 @@
-#include "cfile/packed_file.h"
+#include "cfile/parts/table/packed/packed_directory.h"
 
 #include <algorithm>
 #include <set>
 #include <span>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/core/wire/messages.h"
 #include "cfile/core/wire/parse_message.h"
+#include "cfile/core/wire/write_message.h"
 #include "cfile/parts/table/manifest/sealed_message.h"
 #include "cfile/parts/table/manifest/table_contents.h"
 #include "encodings/core/assert.h"
@@ -109,6 +111,25 @@ absl::StatusOr<std::vector<PackedColumn>> ParseDirectory(std::string_view direct
 
 }  // namespace
 
+namespace internal {
+
+std::string SerializePackedDirectory(std::span<const PackedColumn> columns) {
+  wire::PackedFile message;
+  for (const PackedColumn& column : columns) {
+    wire::PackedColumn& in_message = message.columns.emplace_back();
+    in_message.file_name = column.file_name;
+    in_message.size_bytes = column.size_bytes;
+  }
+  const std::string directory = SealMessage(kPackedMagic, wire::Serialize(message));
+  encodings::ByteWriter bytes;
+  bytes.PutBytes(directory);
+  bytes.PutFixed(static_cast<uint32_t>(directory.size()));
+  bytes.PutBytes(kPackedMagic);
+  return std::string(bytes.view());
+}
+
+}  // namespace internal
+
 bool IsPackedFile(const Source& source) {
   uint8_t magic[internal::kMagicBytes];
   return source.size() >= kTrailerBytes &&
@@ -129,7 +150,8 @@ absl::StatusOr<std::vector<PackedColumn>> ReadPackedDirectory(const Source& sour
   if (!trailer.ReadFixed(directory_size) || !trailer.ReadBytes(internal::kMagicBytes, magic) ||
       AsString(magic) != kPackedMagic) {
     return DataLoss(source.name(), ": at offset ", size - std::min(size, uint64_t{8}),
-                    ": the end of a packed file, ", kPackedMagic, ", expected, found other bytes");
+                    ": the end of a packed file, ", kPackedMagic, ", expected, found the bytes ",
+                    absl::BytesToHexString({AsString(magic).data(), magic.size()}));
   }
   if (directory_size > size - kTrailerBytes) {
     return DataLoss(source.name(), ": at offset ", size - kTrailerBytes,
