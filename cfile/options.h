@@ -236,6 +236,11 @@ struct ReaderOptions {
   // verified each time they are read.
   bool verify_checksums = true;
 
+  // For tables with a merge rule (Schema::merge_rule). True: readers return all rows that are
+  // stored, as if there were no rule. Functions that change the table may then also bring back
+  // older rows: DropParts, Replace, CommitParts and Repair refuse this otherwise.
+  bool stored_rows = false;
+
   // The cache for blocks that seeks had to read or decompress (cfile/block_cache.h); null:
   // BlockCache::Default().
   std::shared_ptr<BlockCache> block_cache = nullptr;

@@ -34,6 +34,20 @@ struct KeyColumn {
   bool nulls_last = false;  // true: nulls sort after all values; false: before all values
 };
 
+// What rows with equal keys mean. With a rule, a key has at most one row in the table: its newest
+// one, which is that of the last part that has the key. The rows of a part have different keys, and
+// to write a row whose key an earlier part has is to replace that row. Readers ignore replaced
+// rows and, by the other members, rows that are gone (cfile/CONCEPTS.md, Merge rules).
+struct MergeRule {
+  // A column of type bool. If it is true in the newest row of a key, the key was deleted: the table
+  // has no row of this key. Null counts as false.
+  std::optional<size_t> deleted_column = {};
+  // A column that is stored as int32 or int64, for example a date or a timestamp. If its value in
+  // the newest row of a key is below TableReader::time_bound, the table has no row of this key.
+  std::optional<size_t> time_column = {};
+  friend bool operator==(const MergeRule&, const MergeRule&) = default;
+};
+
 // The columns of a table, in order. Names are unique and not empty.
 struct CFILE_EXPORT Schema {
   std::vector<ColumnSchema> columns;
@@ -47,6 +61,10 @@ struct CFILE_EXPORT Schema {
   // order. The nulls of other nullable key columns sort before all values. Older versions of this
   // library refuse tables with nullable key columns.
   std::vector<size_t> nulls_last = {};
+  // The rule for rows with equal keys; nullopt: all rows count. A table with a rule has key columns,
+  // none of which holds floats. The columns of the rule have no levels and are no key columns.
+  // Older versions of this library refuse tables with a rule.
+  std::optional<MergeRule> merge_rule = {};
   // For rows that are records: the tree whose leaf columns are the columns.
   std::optional<RecordSchema> tree = {};
 
@@ -63,6 +81,13 @@ struct CFILE_EXPORT Schema {
   std::optional<size_t> key_index() const {
     return key_columns.empty() ? std::nullopt : std::optional<size_t>(columns.size());
   }
+  // True if the merge rule names the column.
+  bool IsOfRule(size_t column) const {
+    return merge_rule &&
+           (column == merge_rule->deleted_column || column == merge_rule->time_column);
+  }
+  // True if the rows of one part must have different keys.
+  bool has_different_keys() const { return merge_rule.has_value(); }
   // The key columns as CompoundKey and CompoundKeyReader expect them.
   std::vector<KeyColumn> key_types() const;
 

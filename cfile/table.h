@@ -238,8 +238,17 @@ class CFILE_EXPORT TableReader {
   // that it cannot read. (Version 0.1 reads a table that version 0.2 has made only if the table was
   // made for it.)
   OldestReader oldest_reader() const;
+  // Counts stored rows. (Under a merge rule a scan returns fewer.)
   uint64_t num_rows() const;
   size_t num_parts() const;
+  // True if the schema has a merge rule, and the table was not opened with
+  // ReaderOptions::stored_rows. Then scans, lookups and merge cursors apply the rule. Rows have no
+  // numbers, so NewCursor, NewLevelCursor, Split and all that counts rows return
+  // kFailedPrecondition. The files of single parts (OpenColumn) have all rows nevertheless.
+  bool applies_merge_rule() const;
+  // The bound for the rule's time column, which RaiseTimeBound has set last
+  // (cfile/table_maintenance.h).
+  std::optional<int64_t> time_bound() const;
 
   // Returns the metadata of the table: pairs of a key and a text, for example pandas' description
   // of the columns. A new table gets them from WriterOptions::metadata of its first column. They

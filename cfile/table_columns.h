@@ -72,7 +72,8 @@ CFILE_EXPORT absl::Status AddColumn(const TableLocation& table, const ColumnSche
 
 // Removes columns. Writes no file of a column. Reads the file of the first column if this column is
 // removed, because it may have the table's metadata (TableReader::metadata), which stay.
-// kFailedPrecondition: a column is a key column. kInvalidArgument: the table would have no column.
+// kFailedPrecondition: a column is a key column or a column of the merge rule. kInvalidArgument: the
+// table would have no column.
 CFILE_EXPORT absl::Status DropColumns(const TableLocation& table,
                                       std::span<const std::string> names,
                                       const ReaderOptions& options = {});
@@ -155,7 +156,7 @@ class CFILE_EXPORT ColumnsWriter {
   // list or a group may have several columns: the new levels of a column must describe the same
   // lists and groups as the other columns do. A column keeps its value index only if `options` ask
   // for one; its new values must be in ascending order in each part. kFailedPrecondition: a column
-  // is a key column. kInvalidArgument: a column is named twice.
+  // is a key column or a column of the merge rule. kInvalidArgument: a column is named twice.
   static absl::StatusOr<ColumnsWriter> Replace(const TableLocation& table,
                                                std::span<const std::string> names,
                                                std::span<const WriterOptions> options = {});

@@ -32,7 +32,9 @@ class TableWriter;  // cfile/table.h
 // Without names, nothing changes. If all parts are dropped from a table that a value index keeps
 // in order, a part without rows takes their place. Its value index keeps the order for the rows
 // that are appended later. kNotFound: the table has no part of one of these names; then no part is
-// removed.
+// removed. kFailedPrecondition: the table has a merge rule, and a removed part may have replaced
+// rows of an older part that stays, so that these rows would count again
+// (ReaderOptions::stored_rows allows it).
 CFILE_EXPORT absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
                                     const ReaderOptions& options = {});
 
@@ -46,7 +48,14 @@ CFILE_EXPORT absl::StatusOr<OldestReader> RaiseOldestReader(const TableLocation&
                                                             OldestReader reader,
                                                             const ReaderOptions& options = {});
 
-// Which rows Compact keeps.
+// Raises the bound for the time column of the table's merge rule, in one commit: from then on, keys
+// whose newest row has a time below `bound` have no row. Compact removes such rows from the files.
+// `bound`: as stored, for example days or microseconds since 1970. kFailedPrecondition: the table
+// has no rule with a time column. kInvalidArgument: the table has a greater bound.
+CFILE_EXPORT absl::Status RaiseTimeBound(const TableLocation& table, int64_t bound,
+                                         const ReaderOptions& options = {});
+
+// Which rows Compact keeps. (With a merge rule it always keeps the newest row of each key.)
 enum class KeptRows : uint8_t {
   kAll,
   // Of rows with equal keys, only the newest one: the last row of the last part. This is the choice
@@ -75,7 +84,10 @@ struct CompactReport {
 // - Otherwise it is the first column that has a value index in each part.
 // - If there is no such column, the rows of the parts follow each other, without a sort column.
 //
-// Rows with equal keys keep their order.
+// Rows with equal keys keep their order. If the table has a merge rule, only the newest of them is
+// kept, also by AppendMerged and DropRowsBelow. Rows that are gone by the rule are left out if no
+// older part that stays overlaps with the merged parts, because otherwise they hide its rows.
+//
 // `options`: as for TableWriter::Create, for the files of the new part. If they do not say what the
 // key index gets, it gets a Bloom filter if the key index of a merged part has one, and if the new
 // filter is not larger than ReaderOptions::max_bloom_filter_bytes by default.

@@ -111,6 +111,9 @@ struct CFILE_EXPORT RepairReport {
 // With `salvage`, also that of a TableWriter and of Salvage. A damaged part is then salvaged twice:
 // first without writing anything, to find out how many rows it has.
 //
+// kFailedPrecondition: the table has a merge rule, and rows would be lost that may have replaced or
+// deleted older rows, which would count again. The error names the part. A dry run reports all;
+// ReaderOptions::stored_rows allows it.
 // kNotFound: there is no table.cft and no part. kDataLoss: no part has a readable copy, so
 // table.cft cannot be rebuilt. kAborted: another program has committed during Repair. Then call
 // Repair again. If the storage returns an error for a file of a column, Repair returns this error

@@ -18,7 +18,8 @@ constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureArrayBlocks 
                                         kFeatureNestedBlocks | kFeatureExtendedBlocks;
 constexpr uint32_t kSupportedTableFeatures = kTableFeatureNullableKeys | kTableFeatureChunks |
                                              kTableFeatureColumnIds | kTableFeatureMetadata |
-                                             kTableFeaturePacked;
+                                             kTableFeaturePacked | kTableFeatureMergeRule |
+                                             kTableFeatureDeletedColumn | kTableFeatureTimeColumn;
 
 // A bit that has a purpose but no meaning yet.
 struct ReservedBit {

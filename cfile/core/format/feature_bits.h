@@ -14,6 +14,10 @@ inline constexpr uint32_t kTableFeatureChunks = 1u << 2;     // table.cft names 
 inline constexpr uint32_t kTableFeatureColumnIds = 1u << 3;  // the columns have ids
 inline constexpr uint32_t kTableFeatureMetadata = 1u << 5;   // table.cft has the table's metadata
 inline constexpr uint32_t kTableFeaturePacked = 1u << 9;     // parts are packed into one file
+// The table has a merge rule, with a column that says that a key was deleted, with a time column.
+inline constexpr uint32_t kTableFeatureMergeRule = 1u << 10;
+inline constexpr uint32_t kTableFeatureDeletedColumn = 1u << 11;
+inline constexpr uint32_t kTableFeatureTimeColumn = 1u << 12;
 
 // kUnimplemented if the `incompatible_features` of a file, or of a table, have bits that this
 // library does not know. The message begins with "the file needs" or "the table needs" and names

@@ -144,6 +144,11 @@ constexpr Field kChunkContents[] = {
     Make<&ChunkContents::parts>(1, "parts"),
     Make<&ChunkContents::chunks>(2, "chunks"),
 };
+constexpr Field kMergeRule[] = {
+    Make<&MergeRule::deleted_column>(1, "deleted_column"),
+    Make<&MergeRule::time_column>(2, "time_column"),
+    Make<&MergeRule::time_bound>(3, "time_bound"),
+};
 constexpr Field kTable[] = {
     Make<&Table::schema>(1, "schema"),
     Make<&Table::parts>(2, "parts"),
@@ -161,6 +166,7 @@ constexpr Field kTable[] = {
     Make<&Table::job_ids>(14, "job_ids"),
     Make<&Table::metadata>(16, "metadata"),
     Make<&Table::oldest_reader>(17, "oldest_reader"),
+    Make<&Table::merge_rule>(18, "merge_rule"),
 };
 
 template <typename Message>
@@ -196,6 +202,7 @@ constinit const MessageType PackedColumn::kType =
 constinit const MessageType PackedFile::kType = TypeOf<PackedFile>("PackedFilePB", kPackedFile);
 constinit const MessageType ChunkColumn::kType = TypeOf<ChunkColumn>("ChunkColumnPB", kChunkColumn);
 constinit const MessageType Chunk::kType = TypeOf<Chunk>("ChunkPB", kChunk);
+constinit const MessageType MergeRule::kType = TypeOf<MergeRule>("MergeRulePB", kMergeRule);
 constinit const MessageType ChunkContents::kType =
     TypeOf<ChunkContents>("ChunkContentsPB", kChunkContents);
 constinit const MessageType Table::kType = TypeOf<Table>("TablePB", kTable);

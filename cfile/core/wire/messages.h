@@ -205,6 +205,13 @@ struct ChunkContents {
   std::vector<Chunk> chunks;
 };
 
+struct MergeRule {
+  static const MessageType kType;
+  std::optional<uint32_t> deleted_column;
+  std::optional<uint32_t> time_column;
+  std::optional<int64_t> time_bound;
+};
+
 struct Table {
   static const MessageType kType;
   std::unique_ptr<SchemaNode> schema;
@@ -223,6 +230,7 @@ struct Table {
   std::vector<std::string_view> job_ids;
   std::vector<FileMetadataPair> metadata;
   std::optional<uint32_t> oldest_reader;
+  std::unique_ptr<MergeRule> merge_rule;
 };
 
 // Returns the message in an optional field. If the field is absent, returns an empty message.

@@ -109,6 +109,8 @@ absl::Status ExportArrowTake(const TableReader& table, std::vector<uint64_t> ord
                              const ArrowExportOptions& options, ArrowArrayStream* out) {
   out->release = nullptr;
   CFILE_ASSIGN_OR_RETURN(TableScan scan, table.NewScan({.columns = columns}));
+  CFILE_RETURN_IF_ERROR(
+      internal::CheckRowNumbers(internal::TableScanAccess::Source(scan), "a take"));
   return ExportTake(std::move(scan), std::move(ordinals), nullptr, options, out);
 }
 

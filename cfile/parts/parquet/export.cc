@@ -351,6 +351,12 @@ absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table, std::uni
 
 absl::StatusOr<ParquetReport> ExportParquet(const TableReader& table, std::unique_ptr<Sink> sink,
                                             const ParquetExportOptions& options) {
+  if (table.applies_merge_rule()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        table.directory(),
+        ": Parquet would get rows that were replaced, because the table has a "
+        "merge rule. Export a table that Compact has merged, with ReaderOptions::stored_rows"));
+  }
   const internal::ParquetRows rows{
       .schema = table.schema(),
       .num_rows = table.num_rows(),

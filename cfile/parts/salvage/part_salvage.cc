@@ -106,7 +106,7 @@ class PartSalvager {
     // A null in a group of records would say that the group is missing.
     const bool in_group =
         all.tree && all.tree->Path(all.tree->leaves()[column]) != all.tree->leaf(column).name;
-    return !in_group && std::ranges::count(all.key_columns, column) == 0;
+    return !in_group && std::ranges::count(all.key_columns, column) == 0 && !all.IsOfRule(column);
   }
 
   // Opens a column if it is sound, or salvages it.

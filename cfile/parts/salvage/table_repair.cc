@@ -101,7 +101,9 @@ absl::Status Plan(const std::shared_ptr<Storage>& storage, const RepairOptions& 
 // Salvages the parts for which `report` says so.
 absl::Status SalvageParts(const std::shared_ptr<Storage>& storage, const RepairOptions& options,
                           const RepairReport& report) {
-  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(storage, options.reader));
+  ReaderOptions reader = options.reader;
+  reader.stored_rows = true;  // Repair has checked that older rows may come back
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(storage, reader));
   std::map<std::string, size_t> numbers;
   for (size_t i = 0; i < table.num_parts(); ++i) {
     CFILE_ASSIGN_OR_RETURN(const PartInfo part, table.part(i));
@@ -118,6 +120,24 @@ absl::Status SalvageParts(const std::shared_ptr<Storage>& storage, const RepairO
         internal::SalvagePart(storage, table, number->second,
                               {.null_lost = options.null_lost, .reader = options.reader})
             .status());
+  }
+  return absl::OkStatus();
+}
+
+// Under a merge rule, a lost row may have replaced or deleted older rows, which would count again.
+absl::Status CheckLosesNothing(const Storage& storage, const Survey& survey,
+                               const RepairReport& report) {
+  for (size_t i = 0; i < report.parts.size(); ++i) {
+    const RepairedPart& part = report.parts[i];
+    // An earlier Repair was allowed to leave the other parts out.
+    const bool is_lost =
+        i < survey.parts.size() ? part.lost_rows > 0 : part.state == State::kUnknown;
+    if (!is_lost) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        storage.name(), ": part ", part.name,
+        " would lose rows, and by the table's merge rule they "
+        "may have replaced or deleted older rows, which would count again. To go on, ask for "
+        "ReaderOptions::stored_rows"));
   }
   return absl::OkStatus();
 }
@@ -175,6 +195,8 @@ absl::StatusOr<RepairReport> Repair(const TableLocation& table, const RepairOpti
   const bool commits = survey.finds_parts || !report.damage.empty() || leaves_out;
   report.changed = commits || salvages;
   if (options.dry_run) return report;
+  if (survey.root.schema.merge_rule && !options.reader.stored_rows)
+    CFILE_RETURN_IF_ERROR(CheckLosesNothing(*storage, survey, report));
   if (commits) {
     if (survey.version && !survey.damage.empty()) {
       CFILE_ASSIGN_OR_RETURN(report.kept_as, KeepDamaged(*storage, survey.table_bytes));

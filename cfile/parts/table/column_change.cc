@@ -46,6 +46,11 @@ void TableColumns::Rearrange(std::span<const size_t> order) {
   if (old.key_index()) identities.ids.push_back(old_identities.ids.back());
   for (const size_t column : old.key_columns) schema.key_columns.push_back(places[column]);
   for (const size_t column : old.nulls_last) schema.nulls_last.push_back(places[column]);
+  schema.merge_rule = old.merge_rule;
+  if (!schema.merge_rule) return;
+  MergeRule& rule = *schema.merge_rule;
+  if (rule.deleted_column) rule.deleted_column = places[*rule.deleted_column];
+  if (rule.time_column) rule.time_column = places[*rule.time_column];
 }
 
 absl::Status NoTable(const Storage& storage) {
@@ -54,6 +59,12 @@ absl::Status NoTable(const Storage& storage) {
 
 absl::Status NoColumn(const Storage& storage, std::string_view name) {
   return absl::NotFoundError(encodings::StrCat(storage.name(), ": the table has no column ", name));
+}
+
+absl::Status IsColumnOfRule(const Storage& storage, const Schema& schema, size_t column) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(storage.name(), ": column ", schema.columns[column].name,
+                   " is a column of the merge rule, which can be neither dropped nor replaced"));
 }
 
 absl::Status CheckFlat(const Storage& storage, const Schema& schema) {

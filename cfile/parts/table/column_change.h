@@ -41,6 +41,8 @@ struct TableColumns {
 
 absl::Status NoTable(const Storage& storage);
 absl::Status NoColumn(const Storage& storage, std::string_view name);
+// The error that a column of the merge rule may be neither dropped nor replaced.
+absl::Status IsColumnOfRule(const Storage& storage, const Schema& schema, size_t column);
 // kUnimplemented if the table holds nested records.
 absl::Status CheckFlat(const Storage& storage, const Schema& schema);
 

@@ -81,6 +81,7 @@ class ColumnsWriter::Impl {
             absl::StrCat(storage().name(), ": column ", name,
                          " is a key column, whose values cannot be replaced alone"));
       }
+      if (schema.IsOfRule(*column)) return internal::IsColumnOfRule(storage(), schema, *column);
       replaced.push_back(*column);
       columns_.push_back(std::make_unique<Column>(storage(), *column, schema.columns[*column]));
     }

@@ -109,6 +109,9 @@ class RowKeys {
   std::vector<std::unique_ptr<KeyValues>> columns_;
 };
 
+constexpr char kSameKey[] =
+    " is the key of the row before it, too; because of the table's merge rule, the rows of a part "
+    "must have different keys";
 constexpr char kNan[] = "a key column holds NaN, which cannot be a key";
 
 // Returns a value of a key as text for messages. Of a long string, returns the first bytes.
@@ -155,15 +158,22 @@ std::string Text(const std::vector<KeyColumn>& types, std::string_view key) {
 
 absl::StatusOr<std::optional<WrongKey>> FindWrongKey(const std::vector<KeyColumn>& types,
                                                      std::span<const Reader> columns,
-                                                     const Reader& keys) {
+                                                     const Reader& keys, bool different) {
   CFILE_ASSIGN_OR_RETURN(RowKeys expected, RowKeys::Open(types, columns));
   CFILE_ASSIGN_OR_RETURN(Cursor<std::string_view> cursor, keys.NewCursor<std::string_view>());
   Values<std::string_view> stored(std::move(cursor));
+  std::string last;
   for (uint64_t row = 0; row < keys.num_rows(); ++row) {
     CFILE_ASSIGN_OR_RETURN(const auto key, expected.Next());
     if (!key) return WrongKey{.row = row, .what = kNan};
     CFILE_ASSIGN_OR_RETURN(const std::optional<std::string_view> found, stored.Next());
-    if (found == *key) continue;
+    if (found == *key) {
+      if (!different) continue;
+      if (row > 0 && *key == last)
+        return WrongKey{.row = row, .what = absl::StrCat(Text(types, *key), kSameKey)};
+      last = *key;
+      continue;
+    }
     return WrongKey{.row = row,
                     .what = absl::StrCat("the compound key ", Text(types, *key),
                                          " expected of the key columns, found ",
@@ -173,7 +183,7 @@ absl::StatusOr<std::optional<WrongKey>> FindWrongKey(const std::vector<KeyColumn
 }
 
 absl::Status AppendKeys(const std::vector<KeyColumn>& types, std::span<const Reader> columns,
-                        uint64_t num_rows, AnyWriter& writer) {
+                        uint64_t num_rows, bool different, AnyWriter& writer) {
   CFILE_ASSIGN_OR_RETURN(RowKeys keys, RowKeys::Open(types, columns));
   std::string last;
   for (uint64_t row = 0; row < num_rows; ++row) {
@@ -183,6 +193,10 @@ absl::Status AppendKeys(const std::vector<KeyColumn>& types, std::span<const Rea
       return absl::InvalidArgumentError(absl::StrCat("row ", row, ": its key ", Text(types, *key),
                                                      " is less than the key before it, ",
                                                      Text(types, last)));
+    }
+    if (different && row > 0 && *key == last) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("row ", row, ": ", Text(types, *key), kSameKey));
     }
     CFILE_RETURN_IF_ERROR(writer.Append(AnyBatch{.values = &*key, .count = 1}));
     last = *key;

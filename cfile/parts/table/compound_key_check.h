@@ -23,16 +23,17 @@ struct WrongKey {
 // Returns the first wrong key; nullopt if all keys are right.
 // `types`: Schema::key_types. `columns`: readers of the key columns.
 // `keys`: a reader of the stored keys. All readers have the same number of rows.
+// `different`: a key that is equal to the one before it is wrong, too.
 // Reads all rows. Holds one block and one batch of each file. Errors: those of Cursor::Next.
 absl::StatusOr<std::optional<WrongKey>> FindWrongKey(const std::vector<KeyColumn>& types,
                                                      std::span<const Reader> columns,
-                                                     const Reader& keys);
+                                                     const Reader& keys, bool different);
 
-// Appends the keys of the first `num_rows` rows of `columns` to `writer`. `types`, `columns`: as in
-// FindWrongKey.
-// kInvalidArgument, naming the row: a value is NaN, or a key is less than the key before it. Other
-// errors as Cursor::Next and Writer::Append.
+// Appends the keys of the first `num_rows` rows of `columns` to `writer`. `types`, `columns`,
+// `different`: as in FindWrongKey.
+// kInvalidArgument, naming the row: a value is NaN, or a key is less than the key before it, or, if
+// `different`, equal to it. Other errors as Cursor::Next and Writer::Append.
 absl::Status AppendKeys(const std::vector<KeyColumn>& types, std::span<const Reader> columns,
-                        uint64_t num_rows, AnyWriter& writer);
+                        uint64_t num_rows, bool different, AnyWriter& writer);
 
 }  // namespace cfile::internal

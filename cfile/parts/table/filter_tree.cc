@@ -37,10 +37,6 @@ auto Combine(Verdict decisive, const Operands& operands, const Judge& judge) {
   return combined;
 }
 
-}  // namespace
-
-namespace {
-
 // Opens all conditions that are not open.
 absl::Status OpenAll(const BoundFilter& filter, const ScanSource& source, const ManifestPart& part,
                      FilterTree::OpenConditions& opened) {
@@ -61,7 +57,44 @@ absl::Status OpenAll(const BoundFilter& filter, const ScanSource& source, const 
   return absl::OkStatus();
 }
 
+// Matches the rows whose bits are set.
+class BitFilter final : public RowFilter {
+ public:
+  explicit BitFilter(RowBits bits) : bits_(std::move(bits)) {}
+
+  JudgedRows Judge(uint64_t) const override {
+    return {.verdict = Verdict::kSome, .rows = kAllRows};
+  }
+  void Expect(const OrdinalRange&, bool) override {}
+  bool reads_in_background() const override { return false; }
+  bool has_all_begun() const override { return true; }
+  absl::StatusOr<size_t> Match(uint64_t begin, size_t count, uint8_t* bits) override {
+    const uint8_t* const from = bits_->data() + begin / 8;  // one more byte follows the last row
+    const unsigned shift = begin % 8;
+    for (size_t i = 0; i < (count + 7) / 8; ++i)
+      bits[i] &= static_cast<uint8_t>((from[i] | from[i + 1] << 8) >> shift);
+    return count;
+  }
+  double cost_per_row() const override { return 0; }
+  std::shared_ptr<void> RowsOf(const FileReader*) const override { return nullptr; }
+
+ private:
+  const RowBits bits_;
+};
+
 }  // namespace
+
+FilterTree FilterTree::OfBits(RowBits bits, std::optional<FilterTree> tree) {
+  FilterTree leaf;
+  leaf.kind_ = Filter::Kind::kColumn;
+  leaf.leaf_ = std::make_unique<BitFilter>(std::move(bits));
+  leaf.number_ = SIZE_MAX;
+  if (!tree) return leaf;
+  FilterTree both;
+  both.operands_.push_back(std::move(leaf));
+  both.operands_.push_back(*std::move(tree));
+  return both;
+}
 
 absl::StatusOr<FilterTree> FilterTree::Open(const BoundFilter& filter, const ScanSource& source,
                                             const ManifestPart& part, OpenConditions& opened) {

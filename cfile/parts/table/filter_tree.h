@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,6 +33,9 @@ class FilterTree {
   static absl::StatusOr<FilterTree> Open(const BoundFilter& filter, const ScanSource& source,
                                          const ManifestPart& part, OpenConditions& opened);
 
+  // A filter that is true for a row if `bits` are and, unless it is nullopt, `tree` is.
+  static FilterTree OfBits(RowBits bits, std::optional<FilterTree> tree);
+
   // Returns what is known about row `row` of the part, and about all rows of the result's range,
   // which contains it. Precondition: row < the number of rows.
   Judgement Judge(uint64_t row) const;
@@ -42,7 +46,7 @@ class FilterTree {
   // Calls visit(number, filter) for each condition: its number and its open file.
   template <typename Visit>
   void VisitConditions(const Visit& visit) const {
-    if (leaf_ != nullptr) visit(number_, *leaf_);
+    if (leaf_ != nullptr && number_ != SIZE_MAX) visit(number_, *leaf_);
     for (const FilterTree& operand : operands_) operand.VisitConditions(visit);
   }
 
@@ -59,7 +63,7 @@ class FilterTree {
   Filter::Kind kind_ = Filter::Kind::kAnd;
   std::vector<FilterTree> operands_;  // in the order in which they are evaluated
   std::unique_ptr<RowFilter> leaf_;   // kColumn only
-  size_t number_ = 0;                 // of the condition
+  size_t number_ = 0;                 // of the condition; SIZE_MAX: the filter's bits
   // How many rows this node was asked about, and how many of them matched.
   uint64_t rows_asked_ = 0;
   uint64_t rows_matched_ = 0;

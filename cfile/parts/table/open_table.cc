@@ -117,6 +117,10 @@ TableReader::Impl::Impl(std::shared_ptr<Storage> storage, const ReaderOptions& o
                   return absl::IsNotFound(chunk.status()) ? Expired(*storage_, name)
                                                           : std::move(chunk);
                 }),
+      rule_(schema().merge_rule && !options.stored_rows
+                ? std::optional<internal::AppliedRule>(
+                      internal::AppliedRule(schema(), manifest_.root().time_bound))
+                : std::nullopt),
       files_(options) {}
 
 absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open(
@@ -461,7 +465,8 @@ void TableReader::Impl::CompareKeys(const ManifestPart& part, const Reader& keys
     if (!reader.ok()) return;
     key_columns.push_back(*std::move(reader));
   }
-  const auto wrong = internal::FindWrongKey(schema().key_types(), key_columns, keys);
+  const auto wrong = internal::FindWrongKey(schema().key_types(), key_columns, keys,
+                                            schema().has_different_keys());
   if (!wrong.ok() || !wrong->has_value()) return;
   const internal::WrongKey& key = **wrong;
   const std::string path = internal::ColumnFilePath(name(), *part.part, columns().size() - 1);

@@ -1,12 +1,15 @@
 // An open table, shared by TableReader and its cursors.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,6 +20,8 @@
 #include "cfile/packed_file.h"
 #include "cfile/parts/table/manifest/manifest.h"
 #include "cfile/parts/table/manifest/table_file.h"
+#include "cfile/parts/table/merge/applied_rule.h"
+#include "cfile/parts/table/merge/newest_rows.h"
 #include "cfile/parts/table/open_files.h"
 #include "cfile/parts/table/scan_source.h"
 #include "cfile/reader.h"
@@ -28,7 +33,8 @@
 namespace cfile {
 
 // Thread-safe.
-class TableReader::Impl final : public internal::ScanSource {
+class TableReader::Impl final : public internal::ScanSource,
+                                public std::enable_shared_from_this<TableReader::Impl> {
  public:
   // Implements TableReader::Open and Refresh. Returns `known`, which may be null, if
   // table.cft has the same bytes as when `known` was opened.
@@ -61,6 +67,11 @@ class TableReader::Impl final : public internal::ScanSource {
     return manifest_.PartOfRow(ordinal);
   }
   absl::StatusOr<size_t> PassOver(size_t part, bool reverse, Excludes excluded) const override;
+  const internal::AppliedRule* rule() const override { return rule_ ? &*rule_ : nullptr; }
+  absl::StatusOr<internal::RowBits> NewestRowsOf(
+      const internal::ManifestPart& part, const std::atomic<bool>* cancelled) const override {
+    return newest_.OfPart(TableReader(shared_from_this()), part.number, cancelled);
+  }
 
   // kInvalidArgument if the column does not hold the C++ type of `holds`. Precondition: the column
   // exists.
@@ -170,6 +181,8 @@ class TableReader::Impl final : public internal::ScanSource {
   const std::string bytes_;  // of table.cft
   const Identities identities_;
   const internal::Manifest manifest_;
+  const std::optional<internal::AppliedRule> rule_;  // nullopt: readers get all rows
+  mutable internal::NewestRows newest_;
   // One file for each column of each part, part by part.
   mutable internal::OpenFiles files_;
   // Threads that need the same file share one call that opens it.

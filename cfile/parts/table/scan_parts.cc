@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "cfile/reader.h"
 #include "encodings/core/status.h"
@@ -30,13 +31,15 @@ std::vector<size_t> OpenedColumns(const BoundFilter& filter, const std::vector<s
 
 ScanParts::ScanParts(const ScanSource& source, const BoundFilter& filter,
                      const std::vector<size_t>& columns, OrdinalRange range, bool reverse,
-                     bool reads_all, TableScanCounters& counters)
+                     bool reads_all, const std::atomic<bool>* cancelled,
+                     TableScanCounters& counters)
     : source_(source),
       filter_(filter),
       keys_(KeyRangeOf(filter, source.schema())),
       opened_columns_(OpenedColumns(filter, columns, keys_, source.schema())),
       range_(range),
       reverse_(reverse),
+      cancelled_(cancelled),
       counters_(counters),
       most_parts_ahead_(std::max<size_t>(
           MaxRangesOfScan(source.options()) / std::max<size_t>(opened_columns_.size(), 1), 1)),
@@ -78,11 +81,17 @@ absl::StatusOr<std::optional<ScannedPart>> ScanParts::Next() {
       if (begin == end) verdict = Verdict::kNone;
       if (begin < end && keys_->exact) verdict = Verdict::kAll;
     }
+    RowBits newest;
+    if (source_.rule() != nullptr && verdict != Verdict::kNone) {
+      CFILE_ASSIGN_OR_RETURN(newest, source_.NewestRowsOf(part, cancelled_));
+    }
     ScannedPart scanned{.part = part, .rows = {begin - first, end - first}, .tree = {}};
     if (verdict == Verdict::kSome) {
       CFILE_ASSIGN_OR_RETURN(scanned.tree, FilterTree::Open(filter_, source_, part, opened_));
       opened_.clear();
     }
+    if (newest != nullptr)
+      scanned.tree = FilterTree::OfBits(std::move(newest), std::move(scanned.tree));
     // Nothing fails after this line, so a repeated call does not count these rows again.
     if (keys_) {
       counters_.conditions[keys_->condition].rows_excluded_by_value_index += excluded_by_keys;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -86,9 +87,10 @@ class ScanParts {
  public:
   // All arguments must outlive this object. `columns`: the positions of the columns that the scan
   // returns. `range`: the rows of the scan. `reads_all`: true if the caller will likely read all
-  // parts of the range. `counters`: of the scan.
+  // parts of the range. `cancelled`: as in TableScanOptions. `counters`: of the scan.
   ScanParts(const ScanSource& source, const BoundFilter& filter, const std::vector<size_t>& columns,
-            OrdinalRange range, bool reverse, bool reads_all, TableScanCounters& counters);
+            OrdinalRange range, bool reverse, bool reads_all, const std::atomic<bool>* cancelled,
+            TableScanCounters& counters);
 
   // Goes to the next part that has rows of the range and is not excluded by bounds or keys, and
   // opens what its filter needs. nullopt: there is no such part.
@@ -117,6 +119,7 @@ class ScanParts {
   const std::vector<size_t> opened_columns_;  // of each part that is opened ahead
   const OrdinalRange range_;
   const bool reverse_;
+  const std::atomic<bool>* const cancelled_;
   TableScanCounters& counters_;
   size_t next_part_ = 0;             // the next part; if reverse_: plus 1
   std::optional<size_t> stop_part_;  // next_part_ at the end of the scan; nullopt: not known yet

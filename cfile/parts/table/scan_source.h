@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -9,18 +10,23 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/core/read/reader_access.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
 #include "cfile/parts/table/manifest/manifest.h"
+#include "cfile/parts/table/merge/applied_rule.h"
+#include "cfile/parts/table/merge/newest_rows.h"
 #include "cfile/parts/table/open_files.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/statistics.h"
+#include "encodings/core/status.h"
 
 namespace cfile {
 class TableScan;
@@ -59,6 +65,14 @@ class ScanSource {
   // Errors as TableReader::OpenColumn.
   virtual absl::StatusOr<Reader> OpenColumn(const ManifestPart& part, size_t column) const = 0;
 
+  // The merge rule that scans must apply. null: scans return all rows.
+  virtual const AppliedRule* rule() const { return nullptr; }
+  // As NewestRows::OfPart. Precondition: there is a rule.
+  virtual absl::StatusOr<RowBits> NewestRowsOf(const ManifestPart& /*part*/,
+                                               const std::atomic<bool>* /*cancelled*/) const {
+    return RowBits();
+  }
+
   // True if OpenTogether opens many files in about the time of one.
   virtual bool opens_at_once() const { return false; }
   // Opens several files at the same time. Later calls of OpenColumn find them open. Does not wait
@@ -71,6 +85,16 @@ class ScanSource {
   using BegunFiles = std::vector<std::shared_ptr<const Source>>;
   virtual BegunFiles OpenTogether(std::span<const PartColumn> /*files*/) const { return {}; }
 };
+
+// kFailedPrecondition if readers apply a merge rule, so that rows have no numbers. `what`: what needs
+// the numbers.
+inline absl::Status CheckRowNumbers(const ScanSource& source, std::string_view what) {
+  if (source.rule() == nullptr) return absl::OkStatus();
+  return absl::FailedPreconditionError(encodings::StrCat(
+      source.name(), ": ", what,
+      " needs the numbers of rows, but the table has a merge rule. Use a scan, a lookup or a merge "
+      "cursor, or open the table with ReaderOptions::stored_rows"));
+}
 
 // Opens the files of some rows together, if the storage can do this. Errors are left to the
 // reading. `ordinals`: rows of the table, in any order. The caller keeps the result while it reads.

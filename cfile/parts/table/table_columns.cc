@@ -108,6 +108,10 @@ absl::Status DropColumns(const TableLocation& table, std::span<const std::string
           absl::StrCat(storage.name(), ": column ", columns.schema.columns[column].name,
                        " is a key column, which cannot be dropped"));
     }
+    for (size_t column = 0; column < dropped.size(); ++column) {
+      if (!dropped[column] || !columns.schema.IsOfRule(column)) continue;
+      return internal::IsColumnOfRule(storage, columns.schema, column);
+    }
     std::vector<size_t> order;
     for (size_t i = 0; i < dropped.size(); ++i) {
       if (!dropped[i]) order.push_back(i);

@@ -15,10 +15,12 @@
 #include "cfile/parts/table/block_copier.h"
 #include "cfile/parts/table/column_writer.h"
 #include "cfile/parts/table/key_appender.h"
+#include "cfile/parts/table/merge/applied_rule.h"
 #include "cfile/parts/table/merge/key_merge.h"
 #include "cfile/parts/table/merge/merged_column.h"
 #include "cfile/parts/table/sort_column.h"
 #include "cfile/table.h"
+#include "cfile/table_scan.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -37,8 +39,8 @@ class Compaction {
              MergeProgress progress = nullptr, KeptRows kept = KeptRows::kAll)
       : table_(table),
         chosen_(std::move(chosen)),
-        copies_(copies && kept == KeptRows::kAll),
-        newest_only_(kept == KeptRows::kNewestOfKey),
+        newest_only_(kept == KeptRows::kNewestOfKey || table.schema().merge_rule),
+        copies_(copies && !newest_only_),
         progress_(std::move(progress)) {}
 
   // Call first. Reads the descriptions of the parts.
@@ -47,6 +49,51 @@ class Compaction {
       CFILE_ASSIGN_OR_RETURN(parts_.emplace_back(), table_.part(part));
     }
     if (chosen_.empty()) chosen_.resize(parts_.size(), true);
+    return absl::OkStatus();
+  }
+
+  // Leaves out the rows that are gone by the merge rule of the table, if no older part that stays
+  // can have their keys. (A row that is gone hides the older rows of its key.)
+  absl::Status LeaveOutGone() {
+    const Schema& schema = table_.schema();
+    if (!schema.merge_rule) return absl::OkStatus();
+    const internal::AppliedRule rule(schema, table_.time_bound());
+    const size_t first =
+        static_cast<size_t>(std::find(chosen_.begin(), chosen_.end(), true) - chosen_.begin());
+    size_t end = first;
+    std::optional<std::string> least, greatest;  // of the keys of the chosen parts
+    for (size_t part = parts_.size(); part-- > 0;) {
+      if (part >= first && !chosen_[part]) continue;
+      CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds,
+                             table_.part_bounds(part, *schema.key_index()));
+      if (!bounds.min_key || !bounds.max_key) continue;  // no rows
+      if (part >= first) {
+        end = std::max(end, part + 1);
+        if (!least || *bounds.min_key < *least) least = bounds.min_key;
+        if (!greatest || *bounds.max_key > *greatest) greatest = bounds.max_key;
+      } else if (least && *bounds.min_key <= *greatest && *bounds.max_key >= *least) {
+        return absl::OkStatus();
+      }
+    }
+    if (rule.columns().empty() || first == end) return absl::OkStatus();
+    CFILE_ASSIGN_OR_RETURN(
+        TableScan scan,
+        table_.NewScan({.columns = std::vector<std::string>(),
+                        .where = rule.Gone(schema),
+                        .range = {parts_[first].first_ordinal,
+                                  parts_[end - 1].first_ordinal + parts_[end - 1].num_rows}}));
+    gone_.resize(end);
+    size_t part = first;
+    for (const auto& batch : scan.Batches()) {
+      CFILE_RETURN_IF_ERROR(batch.status());
+      while (batch->ordinal(0) - parts_[part].first_ordinal >= parts_[part].num_rows) ++part;
+      for (size_t i = 0; i < batch->num_rows(); ++i) {
+        const size_t row = static_cast<size_t>(batch->ordinal(i) - parts_[part].first_ordinal);
+        // Grow with the rows that were found, because num_rows of a damaged part may be wrong.
+        if (row >= gone_[part].size()) gone_[part].resize(std::max(row + 1, 2 * row));
+        gone_[part][row] = true;
+      }
+    }
     return absl::OkStatus();
   }
 
@@ -83,7 +130,7 @@ class Compaction {
       }
     }
     internal::KeyAppender keys(internal::TableWriterAccess::Column(writer, sort_column),
-                               merge->type().physical(), newest_only_, runs_);
+                               merge->type().physical(), newest_only_, gone_, runs_);
     internal::KeyMerge::Rows rows;
     merges_ = true;
     do {
@@ -254,8 +301,8 @@ class Compaction {
 
   const TableReader& table_;
   std::vector<bool> chosen_;
-  const bool copies_;
   const bool newest_only_;
+  const bool copies_;
   bool merges_ = false;  // runs_ are those of a merge
   const MergeProgress progress_;
   // The sort column, if its blocks may be copied.
@@ -264,6 +311,7 @@ class Compaction {
   internal::RowsByPart by_part_;
   internal::CopyTotals copied_;
   std::vector<PartInfo> parts_;
+  std::vector<std::vector<bool>> gone_;  // for each part, the rows that are left out
   std::vector<Run> runs_;  // the rows that are merged at this time, in the order of the new part
   uint64_t num_rows_ = 0;  // of the new part so far
 };
@@ -289,7 +337,7 @@ bool ChooseMovedPast(std::span<const BlockStatistics> bounds, const std::string&
 
 // What may be written may also be read.
 ReaderOptions ReadingFor(std::span<const WriterOptions> options) {
-  ReaderOptions reading{.blocks_up_to_file_size = true};
+  ReaderOptions reading{.stored_rows = true, .blocks_up_to_file_size = true};
   for (const WriterOptions& each : options) {
     reading.max_block_size_bytes =
         std::max(reading.max_block_size_bytes, each.max_block_size_bytes);
@@ -330,9 +378,11 @@ absl::StatusOr<CompactReport> Compact(const TableLocation& location,
       return absl::NotFoundError(absl::StrCat(table.directory(), ": the table has no part ", name));
   }
   CFILE_RETURN_IF_ERROR(order);
-  if (names.size() < (kept == KeptRows::kAll ? 2 : 1)) return CompactReport{};
+  const bool may_remove = kept == KeptRows::kNewestOfKey || table.schema().merge_rule;
+  if (names.size() < (may_remove ? 1 : 2)) return CompactReport{};
   Compaction compaction(table, chosen, /*copies=*/true, /*progress=*/nullptr, kept);
   CFILE_RETURN_IF_ERROR(compaction.Begin());
+  CFILE_RETURN_IF_ERROR(compaction.LeaveOutGone());
   CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
   CFILE_ASSIGN_OR_RETURN(const auto each,
                          internal::OptionsOfNewPart(table, chosen, sort_column, options));
@@ -396,7 +446,8 @@ static absl::Status DropBelow(const TableLocation& location, size_t column, cons
         "first column with a value index in each part"));
   }
   if (names.empty()) return absl::OkStatus();
-  if (all_below) return DropParts(location, names);
+  // No part keeps a row below the key that these parts may have replaced.
+  if (all_below) return DropParts(location, names, ReadingFor(options));
   CFILE_ASSIGN_OR_RETURN(const auto each,
                          internal::OptionsOfNewPart(table, chosen, column, options));
   CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(location, table, names, each));

@@ -163,6 +163,7 @@ class CFILE_HIDDEN internal::TableValues final : public AnyCursor {
 
 absl::StatusOr<std::unique_ptr<internal::AnyCursor>> TableReader::NewAnyCursor(
     size_t column, internal::HoldsFunction* holds) const {
+  CFILE_RETURN_IF_ERROR(internal::CheckRowNumbers(*impl_, "a TableCursor"));
   CFILE_RETURN_IF_ERROR(impl_->CheckHoldsValues(column, holds));
   return std::make_unique<internal::TableValues>(impl_, column);
 }

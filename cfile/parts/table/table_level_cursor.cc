@@ -47,6 +47,7 @@ class CFILE_HIDDEN internal::TableLevels final : public AnyLevelCursor {
 absl::StatusOr<std::unique_ptr<internal::AnyLevelCursor>> TableReader::NewAnyLevelCursor(
     size_t column, internal::HoldsFunction* holds) const {
   CFILE_ASSERT(column < schema().columns.size());
+  CFILE_RETURN_IF_ERROR(internal::CheckRowNumbers(*impl_, "a TableLevelCursor"));
   CFILE_RETURN_IF_ERROR(impl_->CheckHoldsType(column, holds));
   auto cursor = std::make_unique<internal::TableLevels>(impl_, column);
   CFILE_RETURN_IF_ERROR(cursor->Begin());

@@ -36,9 +36,12 @@ class TableLookup::Impl {
         type_(table_->columns()[key_column].type.physical()),
         lane_(encodings::LaneOf(type_)),
         less_(internal::KeyLessOf(type_)),
-        columns_(std::move(columns)),
-        values_(columns_.size()) {
+        columns_(std::move(columns)) {
     for (const size_t column : columns_) schemas_.push_back(&table_->columns()[column]);
+    // The columns of the merge rule follow the caller's.
+    if (const internal::AppliedRule* const rule = table_->rule())
+      columns_.insert(columns_.end(), rule->columns().begin(), rule->columns().end());
+    values_.resize(columns_.size());
     if (key_column_ != table_->schema().key_index()) return;
     key_types_ = table_->schema().key_types();
     has_zeros_ = std::any_of(key_types_.begin(), key_types_.end(), [](const KeyColumn& column) {
@@ -67,23 +70,19 @@ class TableLookup::Impl {
   }
 
   absl::StatusOr<bool> Contains(const void* key) {
-    CFILE_ASSIGN_OR_RETURN(const Place place, Find(key));
-    return place.part != nullptr;
+    CFILE_ASSIGN_OR_RETURN(const Place found, Find(key));
+    if (found.part == nullptr || columns_.size() == schemas_.size()) return found.part != nullptr;
+    return Remains(found);
   }
 
   absl::StatusOr<FoundRow> Get(const void* key) {
     CFILE_ASSIGN_OR_RETURN(const Place found, Find(key));
     if (found.part == nullptr) return FoundRow();
-    std::vector<std::unique_ptr<ValueCursor>>& cursors = found.part->columns;
-    while (cursors.size() < columns_.size()) {
-      CFILE_ASSIGN_OR_RETURN(const Reader file,
-                             table_->OpenColumn(found.part->place, columns_[cursors.size()]));
-      CFILE_ASSIGN_OR_RETURN(auto cursor, NewValueCursor(internal::ReaderAccess::File(file)));
-      cursors.push_back(std::move(cursor));
+    if (columns_.size() > schemas_.size()) {
+      CFILE_ASSIGN_OR_RETURN(const bool remains, Remains(found));
+      if (!remains) return FoundRow();
     }
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      CFILE_ASSIGN_OR_RETURN(values_[i], cursors[i]->Get(found.row));
-    }
+    CFILE_RETURN_IF_ERROR(Read(found, 0, schemas_.size()));
     return FoundRow(found.part->place.first_ordinal + found.row, values_.data(), schemas_);
   }
 
@@ -120,6 +119,27 @@ class TableLookup::Impl {
     Part* part = nullptr;
     uint64_t row = 0;
   };
+
+  // Sets values_ of the columns from `begin` to `end`.
+  absl::Status Read(const Place& place, size_t begin, size_t end) {
+    std::vector<std::unique_ptr<ValueCursor>>& cursors = place.part->columns;
+    cursors.resize(columns_.size());
+    for (size_t i = begin; i < end; ++i) {
+      if (cursors[i] == nullptr) {
+        CFILE_ASSIGN_OR_RETURN(const Reader file,
+                               table_->OpenColumn(place.part->place, columns_[i]));
+        CFILE_ASSIGN_OR_RETURN(cursors[i], NewValueCursor(internal::ReaderAccess::File(file)));
+      }
+      CFILE_ASSIGN_OR_RETURN(values_[i], cursors[i]->Get(place.row));
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns whether the newest row of a key is not gone by the merge rule.
+  absl::StatusOr<bool> Remains(const Place& newest) {
+    CFILE_RETURN_IF_ERROR(Read(newest, schemas_.size(), columns_.size()));
+    return !table_->rule()->IsGone(std::span(values_).subspan(schemas_.size()), 0);
+  }
 
   absl::Status CheckKey(const void* key) const {
     return internal::CheckKey(table_->name(), {key, type_});
@@ -266,8 +286,8 @@ class TableLookup::Impl {
   const encodings::PhysicalType type_;
   const encodings::Lane lane_;
   const internal::LessFunction less_;
-  const std::vector<size_t> columns_;
-  std::vector<const ColumnSchema*> schemas_;  // of columns_
+  std::vector<size_t> columns_;               // those of the caller, then those of the merge rule
+  std::vector<const ColumnSchema*> schemas_;  // of the caller's columns
   std::vector<KeyColumn> key_types_;          // of compound keys
   bool has_zeros_ = false;                    // compound keys may have several equal forms
   std::vector<std::string> equal_keys_;

@@ -208,7 +208,8 @@ absl::Status DropParts(const TableLocation& location, std::span<const std::strin
   return internal::CommitTable(
       *storage, options, [&](const Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {
         if (now == nullptr) return NoTable(*storage);
-        return internal::EditManifest(*now, {.removed = {names.begin(), names.end()}});
+        return internal::EditManifest(
+            *now, {.removed = {names.begin(), names.end()}, .may_reveal = options.stored_rows});
       });
 }
 
@@ -237,6 +238,31 @@ absl::StatusOr<OldestReader> RaiseOldestReader(const TableLocation& table, Oldes
   CFILE_RETURN_IF_ERROR(internal::CommitTable(
       *storage, internal::CommitLimits(options.max_metadata_size_bytes), edit));
   return before;
+}
+
+absl::Status RaiseTimeBound(const TableLocation& table, int64_t bound,
+                            const ReaderOptions& options) {
+  const std::shared_ptr<Storage> storage = table.storage();
+  const auto edit = [&](const Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {
+    if (now == nullptr) return NoTable(*storage);
+    const std::optional<MergeRule>& rule = now->root().schema.merge_rule;
+    if (!rule || !rule->time_column) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(storage->name(), ": the table has no merge rule with a time column"));
+    }
+    const std::optional<int64_t>& before = now->root().time_bound;
+    if (before && *before > bound) {
+      return absl::InvalidArgumentError(absl::StrCat(storage->name(), ": expected a bound from ",
+                                                     *before, " on, found ", bound,
+                                                     ", which would bring rows back"));
+    }
+    if (before == bound) return std::nullopt;
+    CFILE_ASSIGN_OR_RETURN(ManifestEdit result, internal::EditManifest(*now, {}));
+    result.root.time_bound = bound;
+    return result;
+  };
+  return internal::CommitTable(*storage, internal::CommitLimits(options.max_metadata_size_bytes),
+                               edit);
 }
 
 absl::StatusOr<PartOrigin> ReadPartOrigin(const TableLocation& table, const std::string& part,

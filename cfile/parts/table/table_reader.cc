@@ -37,6 +37,10 @@ const Schema& TableReader::schema() const { return impl_->schema(); }
 const RecordLimits& TableReader::record_limits() const { return impl_->options().record_limits; }
 OldestReader TableReader::oldest_reader() const { return impl_->manifest().root().oldest_reader; }
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
+bool TableReader::applies_merge_rule() const { return impl_->rule() != nullptr; }
+std::optional<int64_t> TableReader::time_bound() const {
+  return impl_->manifest().root().time_bound;
+}
 size_t TableReader::num_parts() const { return impl_->num_parts(); }
 ReaderCounters TableReader::counters() const { return impl_->usage().counters(); }
 size_t TableReader::memory_usage_bytes() const { return impl_->usage().memory_bytes(); }
@@ -170,6 +174,7 @@ VerifyReport TableReader::VerifyCopy(size_t part) const {
 absl::StatusOr<std::vector<OrdinalRange>> TableReader::Split(size_t column,
                                                              size_t max_ranges) const {
   CFILE_ASSERT(column < impl_->columns().size());
+  CFILE_RETURN_IF_ERROR(internal::CheckRowNumbers(*impl_, "Split"));
   return internal::SplitRows(
       num_rows(), max_ranges, [&](uint64_t ordinal) -> absl::StatusOr<uint64_t> {
         CFILE_ASSIGN_OR_RETURN(const ManifestPart part, impl_->PartOfRow(ordinal));

@@ -54,8 +54,13 @@ class TableScan::Impl {
     CFILE_ASSIGN_OR_RETURN(
         std::vector<size_t> columns,
         internal::BindColumns(options.columns, source->schema(), source->name()));
+    Filter where = options.where;
+    if (const internal::AppliedRule* const rule = source->rule();
+        rule != nullptr && !rule->columns().empty()) {
+      where = And(std::move(where), rule->Remaining(source->schema()));
+    }
     CFILE_ASSIGN_OR_RETURN(BoundFilter filter,
-                           internal::BindFilter(options.where, source->schema(), source->name()));
+                           internal::BindFilter(where, source->schema(), source->name()));
     return std::make_unique<Impl>(std::move(source), options, std::move(columns),
                                   std::move(filter));
   }
@@ -71,7 +76,7 @@ class TableScan::Impl {
         range_(RowsOf(options.range, source_->num_rows())),
         left_(options.limit),
         reads_all_(range_.size() < source_->num_rows() && range_.size() <= left_),
-        parts_(*source_, filter_, columns_, range_, reverse_, reads_all_, counters_) {
+        parts_(*source_, filter_, columns_, range_, reverse_, reads_all_, cancelled_, counters_) {
     batches_.columns.resize(columns_.size());
     for (const size_t column : columns_)
       batches_.schemas.push_back(&source_->schema().columns[column]);

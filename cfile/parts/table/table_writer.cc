@@ -107,12 +107,14 @@ class TableWriter::Impl {
 
   // `now`: the table as the caller knows it.
   // `replaced`: the names of the parts that the new part replaces.
+  // `may_reveal`: as in NewParts.
   absl::Status Append(const Manifest& now, std::span<const std::string> replaced,
-                      std::span<const WriterOptions> options) {
+                      std::span<const WriterOptions> options, bool may_reveal = false) {
     SetLimit(options);
     CFILE_ASSIGN_OR_RETURN(internal::FoundParts found, internal::FindParts(replaced, now));
     if (found.missing) return internal::NoSuchPart(now, *found.missing);
     new_.replaced_parts = std::move(found.parts);
+    new_.may_reveal = may_reveal;
     for (const TablePart& part : new_.replaced_parts) new_.replaced.push_back(part.directory);
     return Begin(now.root().schema, now.root().identities, now.root().oldest_reader, options);
   }
@@ -300,8 +302,9 @@ class TableWriter::Impl {
   absl::Status CheckKeys() const {
     CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
     CFILE_ASSIGN_OR_RETURN(const Reader keys, OpenToCheck(*schema().key_index()));
-    CFILE_ASSIGN_OR_RETURN(const auto wrong,
-                           internal::FindWrongKey(schema().key_types(), columns, keys));
+    CFILE_ASSIGN_OR_RETURN(
+        const auto wrong,
+        internal::FindWrongKey(schema().key_types(), columns, keys, schema().has_different_keys()));
     if (!wrong.has_value()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(name(), ": row ", wrong->row, " of the new part: ", wrong->what));
@@ -311,6 +314,7 @@ class TableWriter::Impl {
   absl::Status DeriveKeys() {
     CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
     return internal::Named(internal::AppendKeys(schema().key_types(), columns, part_.num_rows,
+                                                schema().has_different_keys(),
                                                 columns_[*schema().key_index()]->writer()),
                            name());
   }
@@ -447,7 +451,8 @@ absl::StatusOr<TableWriter> TableWriter::Replace(const TableLocation& table,
                                                  std::span<const std::string> parts,
                                                  std::span<const WriterOptions> options) {
   auto impl = std::make_unique<Impl>(table.storage());
-  CFILE_RETURN_IF_ERROR(impl->Append(snapshot.impl_->manifest(), parts, options));
+  CFILE_RETURN_IF_ERROR(impl->Append(snapshot.impl_->manifest(), parts, options,
+                                     snapshot.impl_->options().stored_rows));
   return TableWriter(std::move(impl));
 }
 

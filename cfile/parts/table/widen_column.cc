@@ -404,6 +404,12 @@ absl::Status WidenColumn(const TableLocation& table, std::string_view name, cons
 absl::StatusOr<std::vector<std::string>> AppendTable(
     const TableLocation& table, const TableReader& rows,
     const std::function<WriterOptions(const ColumnSchema&)>& options) {
+  if (rows.applies_merge_rule()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(rows.directory(),
+                     ": rows of a table with a merge rule cannot be appended, "
+                     "unless it is opened with ReaderOptions::stored_rows"));
+  }
   return Evolution(table, options).Append(rows);
 }
 

@@ -63,9 +63,10 @@ class Publisher {
     CFILE_RETURN_IF_ERROR(CheckReplaced(now));
     const Manifest none({.schema = new_.schema, .parts = {}, .oldest_reader = new_.oldest_reader},
                         storage_.name(), limits_.max_metadata_size_bytes, {});
-    CFILE_ASSIGN_OR_RETURN(ManifestEdit edit,
-                           EditManifest(now != nullptr ? *now : none,
-                                        {.removed = new_.replaced, .added = new_.parts}));
+    CFILE_ASSIGN_OR_RETURN(ManifestEdit edit, EditManifest(now != nullptr ? *now : none,
+                                                           {.removed = new_.replaced,
+                                                            .added = new_.parts,
+                                                            .may_reveal = new_.may_reveal}));
     if (!new_.job_id.empty()) {
       std::vector<std::string>& ids = edit.root.job_ids;
       ids.insert(ids.begin(), new_.job_id);

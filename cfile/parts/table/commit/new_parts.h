@@ -26,6 +26,7 @@ struct NewParts {
   std::vector<std::string> replaced = {};
   // What the caller knows about the replaced parts. Empty: nothing.
   std::vector<TablePart> replaced_parts = {};
+  bool may_reveal = false;  // as ManifestChange::may_reveal
   std::string job_id = {};  // TableContents::job_ids gets this id. Empty: there is no id
 };
 

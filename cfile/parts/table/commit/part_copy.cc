@@ -80,7 +80,8 @@ TableContents CopyOfPart(const TableContents& table, const TablePart& part,
                      .sequence = table.sequence,
                      .commit_ids = table.commit_ids,
                      .metadata = table.metadata,
-                     .oldest_reader = table.oldest_reader};
+                     .oldest_reader = table.oldest_reader,
+                     .time_bound = table.time_bound};
   for (const TablePart& each : replaced) copy.replaced.push_back(each.directory);
   return copy;
 }

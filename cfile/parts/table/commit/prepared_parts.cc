@@ -84,6 +84,7 @@ absl::StatusOr<bool> CommitParts(const TableLocation& table, std::span<const std
   NewParts added{.table = NewParts::Table::kMayExist,
                  .schema = {},
                  .replaced = {replaced.begin(), replaced.end()},
+                 .may_reveal = options.reader.stored_rows,
                  .job_id = options.id};
   const ReaderOptions limits = internal::CommitLimits(options.reader.max_metadata_size_bytes);
   CFILE_RETURN_IF_ERROR(ReadParts(*storage, parts, options.reader, added));

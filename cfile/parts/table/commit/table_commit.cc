@@ -125,7 +125,8 @@ class Preparation {
     return !edit.removed.empty() || before == nullptr || before->schema != edit.root.schema ||
            before->identities != edit.root.identities || before->job_ids != edit.root.job_ids ||
            before->metadata != edit.root.metadata ||
-           before->oldest_reader != edit.root.oldest_reader;
+           before->oldest_reader != edit.root.oldest_reader ||
+           before->time_bound != edit.root.time_bound;
   }
 
   absl::Status WriteOwn(const std::string& path, std::string_view bytes) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -24,6 +25,7 @@ class Editor {
   absl::StatusOr<ManifestEdit> Apply(ManifestChange change) {
     edit_.root = manifest_.root();
     CFILE_RETURN_IF_ERROR(FindPlaces(change));
+    if (!change.removed.empty() && !change.may_reveal) CFILE_RETURN_IF_ERROR(CheckHidesNothing());
     if (!places_.empty()) {
       std::vector<ChunkInfo> chunks;
       uint64_t first = 0;
@@ -48,6 +50,34 @@ class Editor {
   }
 
  private:
+  // Under a merge rule, a removed part must not overlap with an older part that stays.
+  absl::Status CheckHidesNothing() const {
+    const Schema& schema = manifest_.root().schema;
+    if (!schema.merge_rule) return absl::OkStatus();
+    const size_t keys = *schema.key_index();
+    std::set<std::string_view> names;
+    for (const TablePart& part : edit_.removed) names.insert(part.directory);
+    std::vector<ManifestPart> staying;
+    return manifest_.ForEachPart([&](const ManifestPart& part) -> absl::StatusOr<bool> {
+      const TablePartColumn& bounds = part.part->columns[keys];
+      if (!bounds.min_key || !bounds.max_key) return true;  // no rows
+      if (!names.contains(part.part->directory)) {
+        staying.push_back(part);
+        return true;
+      }
+      for (const ManifestPart& older : staying) {
+        const TablePartColumn& other = older.part->columns[keys];
+        if (*other.max_key < *bounds.min_key || *other.min_key > *bounds.max_key) continue;
+        return absl::FailedPreconditionError(
+            absl::StrCat(manifest_.directory(), ": part ", part.part->directory,
+                         " may have replaced or deleted rows of part ", older.part->directory,
+                         ", which would count again. To remove it nevertheless, ask for "
+                         "ReaderOptions::stored_rows"));
+      }
+      return true;
+    });
+  }
+
   // Sets places_ and edit_.removed.
   absl::Status FindPlaces(ManifestChange& change) {
     std::unordered_map<std::string_view, TablePart*> wanted;  // nullptr: to be removed

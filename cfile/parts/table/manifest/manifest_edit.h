@@ -17,6 +17,8 @@ struct ManifestChange {
   // The new parts, in order, in the place of the first part in `removed`, or after the last part.
   // EditManifest sets TablePart::order of a new part if it is empty.
   std::vector<TablePart> added = {};
+  // Whether rows that removed parts have replaced (Schema::merge_rule) may count again.
+  bool may_reveal = false;
   // New descriptions of the parts with these names, which stay where they are.
   std::vector<TablePart> updated = {};
 };
@@ -36,7 +38,8 @@ struct ManifestEdit {
 // parts, and the chunks that lead to those chunks, and makes new chunks instead. An append reads no
 // chunk. Looks for named parts from the last part to the first.
 //
-// kNotFound: one of the names in `change` is not the name of a part.
+// kNotFound: one of the names in `change` is not the name of a part. kFailedPrecondition: the table
+// has a merge rule, and rows that a removed part may have replaced would count again.
 // kOutOfRange: the description of one part exceeds max_metadata_size_bytes of the manifest.
 // Other errors: those of Manifest.
 // Precondition: the names in `removed` and `updated` are different.

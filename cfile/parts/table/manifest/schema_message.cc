@@ -142,6 +142,11 @@ absl::Status ParseSchema(const wire::Table& message, const RecordLimits& limits,
   }
   contents.schema.key_columns.assign(message.key_columns.begin(), message.key_columns.end());
   contents.schema.nulls_last.assign(message.nulls_last.begin(), message.nulls_last.end());
+  if (message.merge_rule != nullptr) {
+    contents.schema.merge_rule = {.deleted_column = message.merge_rule->deleted_column,
+                                  .time_column = message.merge_rule->time_column};
+    contents.time_bound = message.merge_rule->time_bound;
+  }
   return ParseIdentities(message, tree.leaves, contents);
 }
 
@@ -192,6 +197,12 @@ void SerializeSchema(const TableContents& contents, wire::Table& message) {
   }
   for (const size_t column : contents.schema.nulls_last) {
     message.nulls_last.push_back(static_cast<uint32_t>(column));
+  }
+  if (const std::optional<MergeRule>& rule = contents.schema.merge_rule) {
+    wire::MergeRule& merge_rule = wire::Mutable(message.merge_rule);
+    merge_rule.deleted_column = rule->deleted_column;
+    merge_rule.time_column = rule->time_column;
+    merge_rule.time_bound = contents.time_bound;
   }
   if (!contents.identities) return;
   const ColumnIdentities& identities = *contents.identities;

@@ -111,6 +111,8 @@ struct TableContents {
   std::vector<std::pair<std::string, std::string>> metadata = {};
   // Files and messages that are written for the table have nothing that this reader cannot read.
   OldestReader oldest_reader = kNewestReader;
+  // The bound for the time column of the schema's merge rule. nullopt: none.
+  std::optional<int64_t> time_bound = {};
   // Only in a copy of a part's description: the names of the parts that this part replaced.
   std::vector<std::string> replaced = {};
 };

@@ -39,9 +39,13 @@ std::string_view MagicOf(uint32_t incompatible_features) {
   return incompatible_features == 0 ? kTableMagic : kFeaturesMagic;
 }
 
+// The bits of a merge rule.
+constexpr uint32_t kRuleFeatures =
+    kTableFeatureMergeRule | kTableFeatureDeletedColumn | kTableFeatureTimeColumn;
+
 // The bits that SerializeTable sets.
-constexpr uint32_t kOwnFeatures =
-    kTableFeatureChunks | kTableFeatureColumnIds | kTableFeatureMetadata | kTableFeaturePacked;
+constexpr uint32_t kOwnFeatures = kTableFeatureChunks | kTableFeatureColumnIds |
+                                  kTableFeatureMetadata | kTableFeaturePacked | kRuleFeatures;
 
 // True for the characters of a column's name that the name of its file keeps.
 bool IsKept(char c) {
@@ -52,9 +56,12 @@ bool IsKept(char c) {
 // The incompatible features that a table with this schema needs.
 uint32_t FeaturesOf(const Schema& schema) {
   const std::vector<KeyColumn> keys = schema.key_types();
-  return std::any_of(keys.begin(), keys.end(), [](const KeyColumn& key) { return key.nullable; })
-             ? kTableFeatureNullableKeys
-             : 0;
+  const bool nullable =
+      std::any_of(keys.begin(), keys.end(), [](const KeyColumn& key) { return key.nullable; });
+  const std::optional<MergeRule>& rule = schema.merge_rule;
+  return (nullable ? kTableFeatureNullableKeys : 0) | (rule ? kTableFeatureMergeRule : 0) |
+         (rule && rule->deleted_column ? kTableFeatureDeletedColumn : 0) |
+         (rule && rule->time_column ? kTableFeatureTimeColumn : 0);
 }
 
 // The incompatible features that a table with these contents needs.
@@ -106,6 +113,13 @@ absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
     return DataLoss("chunks and incompatible feature bit 2 expected together, found only ",
                     message.chunks.empty() ? "the bit" : "chunks");
   }
+  if (const uint32_t expected = FeaturesOf(contents.schema) & kRuleFeatures;
+      expected != (features & kRuleFeatures)) {
+    return DataLoss("the merge rule needs the incompatible feature bits ", absl::Hex(expected),
+                    ", found ", absl::Hex(features & kRuleFeatures));
+  }
+  if (contents.time_bound && (features & kTableFeatureTimeColumn) == 0)
+    return DataLoss("a bound of times found, but the merge rule has no time column");
   if (const uint32_t missing = FeaturesOf(contents.schema) & ~features; missing != 0) {
     return DataLoss("the schema needs the incompatible feature bits ", absl::Hex(missing),
                     ", which the table does not have");
@@ -211,6 +225,41 @@ bool IsColumnFileName(std::string_view name) {
          std::all_of(name.begin(), name.end(), IsKept);
 }
 
+// The errors of ValidateSchema for Schema::merge_rule. `keys`: the key columns.
+static absl::Status ValidateRule(const Schema& schema, const std::set<size_t>& keys) {
+  if (!schema.merge_rule) return absl::OkStatus();
+  if (keys.empty()) {
+    return absl::InvalidArgumentError(
+        "expected key columns, because the schema has a merge rule; found none");
+  }
+  for (const size_t key : keys) {
+    if (IsFloatType(schema.columns[key].type.physical())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("column ", schema.columns[key].name,
+                       " holds floats, so it cannot be a key column of a table with a merge rule"));
+    }
+  }
+  const auto check = [&](std::optional<size_t> column, std::string_view expected,
+                         auto fits) -> absl::Status {
+    if (!column) return absl::OkStatus();
+    if (*column < schema.columns.size() && !schema.columns[*column].has_levels() &&
+        fits(schema.columns[*column].type.physical()) && !keys.contains(*column)) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        encodings::StrCat("the merge rule needs a column ", expected,
+                          ", which is not nested and no key column, but "
+                          "names column ",
+                          *column));
+  };
+  CFILE_RETURN_IF_ERROR(check(schema.merge_rule->deleted_column, "of type bool",
+                              [](PhysicalType type) { return type == PhysicalType::kBool; }));
+  return check(schema.merge_rule->time_column, "that is stored as int32 or int64",
+               [](PhysicalType type) {
+                 return type == PhysicalType::kInt32 || type == PhysicalType::kInt64;
+               });
+}
+
 absl::Status ValidateSchema(const Schema& schema) {
   if (schema.columns.empty()) {
     return absl::InvalidArgumentError("expected a schema of one column or more, found no column");
@@ -261,7 +310,7 @@ absl::Status ValidateSchema(const Schema& schema) {
                                                           : "the column is named twice"));
     }
   }
-  return absl::OkStatus();
+  return ValidateRule(schema, keys);
 }
 
 std::string SerializeTable(const TableContents& contents) {
@@ -306,7 +355,8 @@ absl::Status CheckOldestReader(const TableContents& contents, const std::string&
         std::pair(kTableFeatureChunks, "chunks"),
         std::pair(kTableFeatureColumnIds, "columns that were added, dropped, moved or widened"),
         std::pair(kTableFeatureMetadata, "metadata in table.cft"),
-        std::pair(kTableFeaturePacked, "packed parts")}) {
+        std::pair(kTableFeaturePacked, "packed parts"),
+        std::pair(kTableFeatureMergeRule, "a merge rule")}) {
     if ((features & bit) != 0) absl::StrAppend(&needed, needed.empty() ? "" : " and ", name);
   }
   return absl::FailedPreconditionError(absl::StrCat(

@@ -57,7 +57,9 @@ std::string ColumnFilePath(const std::string& storage, const TablePart& part, si
 // - there are no columns; a name is empty or not unique; a type is invalid;
 // - the columns are not the leaves of the tree;
 // - a key column does not exist, has levels, has no order (int96) or is named twice;
-// - nulls_last names a column that is not a nullable key column, or names a column twice.
+// - nulls_last names a column that is not a nullable key column, or names a column twice;
+// - there is a merge rule, but no key column, or a key column holds floats, or a column of the rule
+//   does not exist or does not fit (Schema::merge_rule).
 //
 // Other errors: those of Validate for a column's type.
 absl::Status ValidateSchema(const Schema& schema);

@@ -1,0 +1,59 @@
+// Chooses the newest row of each key among the rows of a merge.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cfile/core/format/key_codec.h"
+#include "cfile/parts/table/merge/key_merge.h"
+#include "encodings/core/lane.h"
+
+namespace cfile::internal {
+
+// The newest row of a key is the last row of the last part that has the key. A row waits until the
+// next one shows that its key is another one. Thread-compatible.
+class NewestOfKey {
+ public:
+  // `type`: of the keys.
+  explicit NewestOfKey(encodings::PhysicalType type)
+      : type_(type), width_(encodings::WidthOf(encodings::LaneOf(type))), less_(KeyLessOf(type)) {}
+
+  // Takes the next rows of the merge. Calls keep(key, row) for each newest row that no longer
+  // waits; the run `row` has one row.
+  template <typename Keep>
+  void Add(const KeyMerge::Rows& rows, const Keep& keep) {
+    const void* waiting = key_.value();
+    const auto* key = static_cast<const std::byte*>(rows.keys.values);
+    for (const Run& run : rows.runs) {
+      for (uint64_t i = 0; i < run.count; ++i, key += width_) {
+        if (!waits_ || less_(LastEqualKey({waiting, type_}), key)) {
+          if (waits_) keep(waiting, row_);
+        } else if (run.part < row_.part) {
+          continue;  // the waiting row has -0 and is newer than this row, which has 0
+        }
+        waiting = key;
+        row_ = {run.part, run.begin + i, 1};
+        waits_ = true;
+      }
+    }
+    if (waiting != key_.value()) key_.Set({waiting, type_});
+  }
+
+  // Call after the last rows. Calls keep(key, row) for the row that waits, if there is one.
+  template <typename Keep>
+  void Finish(const Keep& keep) {
+    if (waits_) keep(key_.value(), row_);
+    waits_ = false;
+  }
+
+ private:
+  const encodings::PhysicalType type_;
+  const size_t width_;  // of a key in bytes
+  const LessFunction less_;
+  // A row that waits, and its key.
+  bool waits_ = false;
+  Run row_ = {};
+  OwnedKey key_;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,49 @@
+// Finds the rows of a table's parts that are the newest of their keys (MergeRule of
+// cfile/schema.h).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/table.h"
+
+namespace cfile::internal {
+
+// A bit for each row of a part: row i is bit i % 8 of byte i / 8. Followed by at least one byte.
+using RowBits = std::shared_ptr<const std::vector<uint8_t>>;
+
+// Keeps what it has found: a bit for each row of the parts that overlap. Thread-safe.
+class NewestRows {
+ public:
+  // Returns the bits of a part, which are 1 for rows that are the newest of their keys. null: all
+  // rows of the part are, because no other part has keys between its least and its greatest key.
+  //
+  // The first call for a part merges the keys of all parts that overlap with it, directly or
+  // through other parts; other threads wait for it. `table`: the same in all calls.
+  // Precondition: the table has key columns. kCancelled: `cancelled`, which may be null, was set.
+  // Other errors: those of KeyMerge. After an error the call may be repeated.
+  absl::StatusOr<RowBits> OfPart(const TableReader& table, size_t part,
+                                 const std::atomic<bool>* cancelled);
+
+ private:
+  // Sets groups_ and group_of_.
+  absl::Status Group(const TableReader& table);
+  // Sets bits_ of the parts in a group.
+  absl::Status Merge(const TableReader& table, const std::vector<size_t>& group,
+                     const std::atomic<bool>* cancelled);
+
+  std::mutex mutex_;  // guards the following
+  // The parts that overlap, directly or through others. Group 0 is empty. No groups: Group was not
+  // called.
+  std::vector<std::vector<size_t>> groups_;
+  std::vector<size_t> group_of_;  // by the number of the part; 0: no part overlaps with it
+  std::vector<RowBits> bits_;     // by the number of the part; null: not known
+};
+
+}  // namespace cfile::internal
