@@ -159,7 +159,9 @@ Chunk: file_name=1:bytes size_bytes=2:uint crc32c=3:fixed32 height=4:uint num_pa
 ChunkContents: parts=1:Part* chunks=2:Chunk*
 Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint* incompatible_features=5:uint \
     next_column_id=6:uint chunks=7:Chunk* nulls_last=8:uint* condemned=9:bytes* key_index_id=10:uint sequence=11:uint \
-    replaced=12:bytes* commit_ids=13:fixed64* job_ids=14:bytes* metadata=16:Pair* oldest_reader=17:uint
+    replaced=12:bytes* commit_ids=13:fixed64* job_ids=14:bytes* metadata=16:Pair* oldest_reader=17:uint \
+    merge_rule=18:MergeRule
+MergeRule: deleted_column=1:uint time_column=2:uint time_bound=3:int
 """.strip().splitlines():
     _name, _fields = _line.split(": ")
     MESSAGES[_name] = {}
@@ -1308,7 +1310,8 @@ class SplitBlockBloom:
 REQUIRED, OPTIONAL, REPEATED = 0, 1, 2
 PLAIN_GROUP, LIST, MAP = 0, 1, 2
 NULLABLE_KEYS, CHUNKS, COLUMN_IDS, METADATA, PACKED = 2, 4, 8, 32, 512  # bits of a table's incompatible_features
-TABLE_BITS = NULLABLE_KEYS | CHUNKS | COLUMN_IDS | METADATA | PACKED
+MERGE_RULE, DELETED_COLUMN, TIME_COLUMN = 1024, 2048, 4096
+TABLE_BITS = NULLABLE_KEYS | CHUNKS | COLUMN_IDS | METADATA | PACKED | MERGE_RULE | DELETED_COLUMN | TIME_COLUMN
 PACKED_FILE = b"columns.packed"
 MAX_HEIGHT = 8  # of a chunk
 
@@ -1459,6 +1462,7 @@ class Table:
         refuse(nullable and not bits & NULLABLE_KEYS, where, "a key column is nullable, but the feature bit is not set")
         last = self.message.nulls_last
         refuse(len(set(last) & nullable) != len(last), where, "nulls_last names no nullable key column, or one twice")
+        self._check_rule(bits, where)
         self.key_nulls = [(b"\2" if i in last else b"\0") if i in nullable else None for i in self.keys]
         self.by_id = bits & COLUMN_IDS
         self._set_ids(where)
@@ -1569,6 +1573,25 @@ class Table:
         legal = legal and all(bound is None or inexact and len(bound) <= 64 for bound, inexact in bounds)
         refuse(not legal, where, f"the statistics of column id {number} are not legal")
 
+    def _check_rule(self, bits, where):
+        rule = self.message.merge_rule
+        bounded = rule or Message()
+        fits = (rule is not None) == bool(bits & MERGE_RULE)
+        for number, bit, shapes in ((bounded.deleted_column, DELETED_COLUMN, ("BOOL",)), (bounded.time_column, TIME_COLUMN, ("INT32", "INT64"))):
+            fits = fits and (number is not None) == bool(bits & bit)
+            if fits and number is not None:
+                leaf = self.leaves[number] if number < len(self.leaves) else None
+                fits = leaf and not leaf.has_levels and number not in self.keys and leaf.shape.name in shapes
+        fits = fits and (bounded.time_bound is None or bounded.time_column is not None)
+        if fits and rule is not None:
+            fits = self.keys and not any(self.leaves[i].shape.name in ("FLOAT", "DOUBLE") for i in self.keys)
+        refuse(not fits, where, "the merge rule does not fit the feature bits or the columns")
+
+    def _is_gone(self, row):
+        rule = self.message.merge_rule
+        time = row[rule.time_column] if rule.time_bound is not None else None
+        return rule.deleted_column is not None and row[rule.deleted_column] or time is not None and time < rule.time_bound
+
     def _node(self, message, where, depth):
         name, column = (message.name or b"").decode("utf-8", "surrogateescape"), message.column or Message()
         if depth > MAX_DEPTH:
@@ -1630,9 +1653,16 @@ class Table:
         return self.ids.index(number) if number in self.ids else None
 
     def rows(self):
-        """Yields rows as dicts of raw values, as assemble() returns them."""
+        """Yields rows as dicts of raw values, as assemble() returns them. With a merge rule, only those that count."""
+        newest = {}
+        if self.message.merge_rule is not None:
+            for part in self.parts:
+                newest.update((key, (part.directory, i)) for i, key in enumerate(self.files(part)[-1].rows()))
         for part in self.parts:
-            for row in zip(*self.columns(part)):
+            kept = {i for folder, i in newest.values() if folder == part.directory}
+            for i, row in enumerate(zip(*self.columns(part))):
+                if self.message.merge_rule is not None and (i not in kept or self._is_gone(row)):
+                    continue
                 entries = {}
                 for leaf, value in zip(self.leaves, row):
                     entries[leaf] = value if leaf.has_levels else [(0, 0 if value is None else leaf.definitions, value)]

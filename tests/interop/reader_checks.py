@@ -212,7 +212,8 @@ def check_copies(table):
     copy, parts = rebuild(table.path)
     described = lambda part: (part.directory, part.num_rows, part.order, {
         i: {k: v for k, v in entry.items() if k != "column_id"} for i, entry in part.by_id.items() if i in table.ids})
-    fields = lambda message: (message.schema, message.key_columns, message.nulls_last, message.next_column_id, message.key_index_id)
+    fields = lambda message: (message.schema, message.key_columns, message.nulls_last, message.next_column_id, message.key_index_id,
+                              message.merge_rule)
     refuse(fields(copy.message) != fields(table.message), table.path, "the newest copy has another schema than table.cft")
     refuse([described(part) for part in parts] != [described(part) for part in table.parts], table.path,
            f"the copies describe {len(parts)} parts, other ones than the {len(table.parts)} of table.cft")

@@ -376,8 +376,9 @@ class Evolution {
         const std::unique_ptr<ColumnWriter> writer,
         change_.NewFile(part, key_index, internal::StoredColumns(after_.schema)[key_index],
                         CompoundKeyOptions()));
-    CFILE_RETURN_IF_ERROR(Named(
-        internal::AppendKeys(after_.schema.key_types(), columns, part.num_rows, writer->writer())));
+    CFILE_RETURN_IF_ERROR(
+        Named(internal::AppendKeys(after_.schema.key_types(), columns, part.num_rows,
+                                   after_.schema.has_different_keys(), writer->writer())));
     CFILE_ASSIGN_OR_RETURN(internal::TablePartColumn description, writer->Finish());
     part.files.emplace_back(key_index, std::move(description));
     return absl::OkStatus();

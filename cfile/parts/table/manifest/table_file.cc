@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/format/feature_bits.h"
+#include "cfile/core/format/key_codec.h"
 #include "cfile/core/io/file_system.h"
 #include "cfile/core/io/named_status.h"
 #include "cfile/core/wire/messages.h"
