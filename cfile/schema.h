@@ -62,8 +62,8 @@ struct CFILE_EXPORT Schema {
   // library refuse tables with nullable key columns.
   std::vector<size_t> nulls_last = {};
   // The rule for rows with equal keys; nullopt: all rows count. A table with a rule has key
-  // columns, none of which holds floats. The columns of the rule have no levels and are no key columns.
-  // Older versions of this library refuse tables with a rule.
+  // columns, none of which holds floats. The columns of the rule have no levels and are no key
+  // columns. Older versions of this library refuse tables with a rule.
   std::optional<MergeRule> merge_rule = {};
   // For rows that are records: the tree whose leaf columns are the columns.
   std::optional<RecordSchema> tree = {};

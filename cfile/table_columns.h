@@ -108,8 +108,8 @@ CFILE_EXPORT absl::Status ChangeMetadata(
 //
 // Reads the column's files and writes new ones. For a key column, also writes new compound keys.
 // Keeps value indexes. `options`: for the new files. Memory: that of two Writers and a Cursor.
-// kInvalidArgument: `type` is not a wider type, or does not fit the merge rule. kAborted: the columns or the parts of the table
-// have changed during this call.
+// kInvalidArgument: `type` is not a wider type, or does not fit the merge rule. kAborted: the
+// columns or the parts of the table have changed during this call.
 CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_view name,
                                       const ColumnType& type, const WriterOptions& options = {});
 
