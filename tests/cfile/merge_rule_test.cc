@@ -28,6 +28,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
+#include "tests/sanitizers.h"
 
 namespace cfile {
 namespace {
@@ -395,7 +396,7 @@ class MergeRuleTest : public TableTestBase {
 
 TEST_F(MergeRuleTest, EqualsAModel) {
   Random random(testing::UnitTest::GetInstance()->random_seed());
-  for (int turn = 0; turn < 24; ++turn) {
+  for (int turn = 0; turn < (kSanitized ? 6 : 18); ++turn) {
     SCOPED_TRACE(turn);
     std::filesystem::remove_all(path_);
     parts_.clear();
