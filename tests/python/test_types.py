@@ -213,12 +213,30 @@ def test_times_that_python_cannot_express(stored):
 def test_types_that_no_column_has(tmp):
     for kind in (pa.month_day_nano_interval(), pa.struct([]), pa.list_(pa.month_day_nano_interval()),
                  pa.map_(pa.struct([("x", pa.int8())]), pa.int8()), pa.map_(pa.list_(pa.int8()), pa.int8())):
-        with pytest.raises(cfile.UnsupportedError, match="strange"):
-            cfile.write(tmp / "t", pa.table({"strange": pa.array([None], kind)}))
-        assert list(tmp.iterdir()) == []
+        for metadata in (None, {"k": "v"}):
+            with pytest.raises(cfile.UnsupportedError, match="strange"):
+                cfile.write(tmp / "t", pa.table({"x": [1], "strange": pa.array([None], kind)}, metadata=metadata))
+            assert list(tmp.iterdir()) == []
     for data in (pa.table({"a": [1], "": [2]}), {"a": [1], "": [2]}, polars.DataFrame({"a": [1], "": [2]})):
         with pytest.raises(cfile.ArgumentError, match="column 2 has no name"):
             cfile.write(tmp / "t", data)
+
+
+def test_types_that_arrow_schema_cannot_describe(tmp):
+    frame = polars.DataFrame({"big": polars.Series([2**100], dtype=polars.Int128), "time": [datetime.timedelta(1)]})
+    cfile.write(tmp / "t", frame)
+    cfile.append(tmp / "t", frame)
+    assert_frame_equal(cfile.open(tmp / "t").to_polars(), polars.concat([frame, frame]))
+    encoded = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array(["a"]).dictionary_encode())
+    table = pa.table({"twice": encoded, "null": pa.nulls(1)})
+    cfile.write(tmp / "u", table)
+    assert cfile.open(tmp / "u").to_arrow().equals(pa.table({"twice": ["a"], "null": pa.nulls(1)}))
+    fields = [table.schema.field("twice").with_metadata({"k": "v"}), table.schema.field("null")]
+    with_metadata = pa.Table.from_arrays(table.columns, schema=pa.schema(fields))
+    with_duration = pa.table({"twice": pa.StructArray.from_arrays([encoded, pa.array([1], pa.duration("s"))], ["x", "y"])})
+    for lossy in (with_metadata, with_duration):
+        with pytest.raises(cfile.UnsupportedError, match="field twice: ARROW:schema cannot describe the type"):
+            cfile.write(tmp / "v", lossy)
 
 
 @pytest.mark.parametrize("name", ["string", "dictionary", "run_end_encoded", "list"])
