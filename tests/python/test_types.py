@@ -222,6 +222,21 @@ def test_types_that_no_column_has(tmp):
             cfile.write(tmp / "t", data)
 
 
+@pytest.mark.parametrize("dtype, values", [
+    (polars.List(polars.Array(polars.Boolean, 1)), [[[True], None], [], None]),
+    (polars.Array(polars.List(polars.Array(polars.Int8, 2)), 1), [[[[1, 2]]], [None], None]),
+    (polars.Array(polars.Array(polars.Categorical, 2), 1), [[["a", "b"]], [None], None]),
+    (polars.Struct({"x": polars.Array(polars.Int8, 2), "y": polars.String, "z": polars.Enum(["b", "a"])}), [{"x": [1, 2], "y": "", "z": "a"}]),
+    (polars.List(polars.Struct({"x": polars.Int128})), [[{"x": 2**100}, None], []])], ids=str)
+def test_types_of_polars_inside_others(stored, dtype, values):
+    for rows in (values, []):
+        frame = polars.DataFrame({"c": polars.Series(rows, dtype=dtype), "row": range(len(rows))})
+        assert_frame_equal(stored(frame, name=f"t{len(rows)}").to_polars(), frame)
+        if "Struct" not in str(dtype):  # a file has values or lists
+            series = frame.get_column("c")
+            assert_series_equal(stored(series, name=f"f{len(rows)}").to_polars(), series)
+
+
 def test_types_that_arrow_schema_cannot_describe(tmp):
     frame = polars.DataFrame({"big": polars.Series([2**100], dtype=polars.Int128), "time": [datetime.timedelta(1)]})
     cfile.write(tmp / "t", frame)
