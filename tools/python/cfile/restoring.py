@@ -165,6 +165,8 @@ def to_polars(data: Any, metadata: Mapping[str, str]) -> Any:
         if column is None or (column is data and name != column.name):
             continue
         with suppress(polars.exceptions.PolarsError, AttributeError, LookupError, TypeError, ValueError):
-            column = column.cast(polars_types.restored(column.dtype, kept_type))
+            dtype = column.dtype
+            for lists in (True, False):  # Polars casts no keys of maps
+                column = column.cast(polars_types.restored(dtype, kept_type, lists))
         data = column if isinstance(data, polars.Series) else data.with_columns(column)
     return data.rename(str(_name_in(metadata, data.name))) if isinstance(data, polars.Series) else data
