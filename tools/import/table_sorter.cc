@@ -134,6 +134,7 @@ absl::StatusOr<UnsortedTable> UnsortedTable::Create(const std::string& directory
   table.schema_ = schema;
   table.schema_.key_columns.clear();
   table.schema_.nulls_last.clear();
+  table.schema_.merge_rule.reset();
   table.column_options_ = std::move(column_options);
   for (const WriterOptions& column : table.column_options_) {
     table.own_options_.push_back(TemporaryOptions(column));
@@ -193,6 +194,8 @@ absl::StatusOr<SortedRuns> SortedRuns::Create(const std::string& directory, cons
   SortedRuns runs;
   CFILE_ASSIGN_OR_RETURN(runs.folder_, TemporaryFolder::Create(directory));
   runs.schema_ = schema;
+  runs.schema_.merge_rule
+      .reset();  // so that no row is lost; the writer of the table checks the keys
   runs.max_runs_ = std::clamp<size_t>(memory_bytes / kRunBytes, 2, kMaxRuns);
   for (const WriterOptions& column : options) {
     WriterOptions& run = runs.options_.emplace_back(TemporaryOptions(column));
