@@ -21,6 +21,7 @@
 #include "cfile/table_columns.h"
 #include "cfile/table_lookup.h"
 #include "cfile/table_maintenance.h"
+#include "cfile/table_repair.h"
 #include "cfile/table_scan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -527,6 +528,41 @@ TEST_F(MergeRuleTest, ReplaceAndCommitBringNothingBack) {
   EXPECT_TRUE(absl::IsFailedPrecondition(CommitParts(path_, {}, commit).status()));
   EXPECT_TRUE(replace(2, false).ok());  // no older part has such keys
   EXPECT_TRUE(replace(1, true).ok());
+}
+
+TEST_F(MergeRuleTest, RepairKeepsTheRuleAndTheBound) {
+  Begin({.deleted_column = kDeleted, .time_column = kTime});
+  Random random(3);
+  while (parts_.size() < 4) ASSERT_TRUE(Append(RandomRows(random, 40)).ok());
+  bound_ = 12;
+  ASSERT_TRUE(RaiseTimeBound(path_, *bound_).ok());
+  const Schema schema = OpenTable().schema();
+  std::filesystem::remove(table_file_);
+  const auto report = Repair(path_);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->complete());
+  EXPECT_EQ(OpenTable().schema(), schema);
+  EXPECT_EQ(OpenTable().time_bound(), bound_);
+  EXPECT_EQ(Scanned(OpenTable(), {}), Visible());
+}
+
+TEST_F(MergeRuleTest, RepairLosesNothingThatHidesRows) {
+  Begin({.deleted_column = kDeleted});
+  ASSERT_TRUE(Append({{{1, "a"}, {}}, {{2, "a"}, {}}}).ok());
+  ASSERT_TRUE(Append({{{2, "a"}, {.value = {}, .deleted = true, .time = {}}}}).ok());
+  const std::string file = path_ + "/" + *OpenTable().part_file(1, kDeleted);
+  std::filesystem::resize_file(file, 20);
+  RepairOptions options{.drop_damaged = true, .dry_run = true};
+  const auto plan = Repair(path_, options);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->parts[1].state, RepairedPart::State::kLeftOut);
+  options.dry_run = false;
+  const absl::Status refused = Repair(path_, options).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+  EXPECT_THAT(refused.message(), HasSubstr(OpenTable().part(1)->name));
+  options.reader.stored_rows = true;
+  ASSERT_TRUE(Repair(path_, options).ok());
+  EXPECT_EQ(Scanned(OpenTable(), {}).size(), 2u);
 }
 
 TEST_F(MergeRuleTest, ScansCanBeCancelled) {

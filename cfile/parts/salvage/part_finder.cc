@@ -181,7 +181,8 @@ class PartFinder {
     for (size_t i = 0; i < tables_.size(); ++i) {
       if (tables_[i].schema == copy.schema && tables_[i].identities == copy.identities &&
           tables_[i].incompatible_features == copy.incompatible_features &&
-          tables_[i].metadata == copy.metadata && tables_[i].oldest_reader == copy.oldest_reader) {
+          tables_[i].metadata == copy.metadata && tables_[i].oldest_reader == copy.oldest_reader &&
+          tables_[i].time_bound == copy.time_bound) {
         commits_[i].push_back({copy.sequence, copy.commit_ids});
         return i;
       }

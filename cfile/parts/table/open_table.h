@@ -69,8 +69,10 @@ class TableReader::Impl final : public internal::ScanSource,
   absl::StatusOr<size_t> PassOver(size_t part, bool reverse, Excludes excluded) const override;
   const internal::AppliedRule* rule() const override { return rule_ ? &*rule_ : nullptr; }
   absl::StatusOr<internal::RowBits> NewestRowsOf(
-      const internal::ManifestPart& part, const std::atomic<bool>* cancelled) const override {
-    return newest_.OfPart(TableReader(shared_from_this()), part.number, cancelled);
+      const internal::ManifestPart& part, internal::NewestRows* rows,
+      const std::atomic<bool>* cancelled) const override {
+    return (rows != nullptr ? rows : &newest_)
+        ->OfPart(TableReader(shared_from_this()), part.number, cancelled);
   }
 
   // kInvalidArgument if the column does not hold the C++ type of `holds`. Precondition: the column

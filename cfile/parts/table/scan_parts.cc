@@ -36,6 +36,9 @@ ScanParts::ScanParts(const ScanSource& source, const BoundFilter& filter,
     : source_(source),
       filter_(filter),
       keys_(KeyRangeOf(filter, source.schema())),
+      newest_(source.rule() != nullptr && keys_ && keys_->high
+                  ? std::make_unique<NewestRows>(keys_->low, keys_->high)
+                  : nullptr),
       opened_columns_(OpenedColumns(filter, columns, keys_, source.schema())),
       range_(range),
       reverse_(reverse),
@@ -83,7 +86,7 @@ absl::StatusOr<std::optional<ScannedPart>> ScanParts::Next() {
     }
     RowBits newest;
     if (source_.rule() != nullptr && verdict != Verdict::kNone) {
-      CFILE_ASSIGN_OR_RETURN(newest, source_.NewestRowsOf(part, cancelled_));
+      CFILE_ASSIGN_OR_RETURN(newest, source_.NewestRowsOf(part, newest_.get(), cancelled_));
     }
     ScannedPart scanned{.part = part, .rows = {begin - first, end - first}, .tree = {}};
     if (verdict == Verdict::kSome) {

@@ -116,6 +116,7 @@ class ScanParts {
   const ScanSource& source_;
   const BoundFilter& filter_;
   const std::optional<KeyRange> keys_;        // the keys that filter_ allows
+  std::unique_ptr<NewestRows> newest_;        // with keys_; null: all rows are needed
   const std::vector<size_t> opened_columns_;  // of each part that is opened ahead
   const OrdinalRange range_;
   const bool reverse_;

@@ -67,8 +67,9 @@ class ScanSource {
 
   // The merge rule that scans must apply. null: scans return all rows.
   virtual const AppliedRule* rule() const { return nullptr; }
-  // As NewestRows::OfPart. Precondition: there is a rule.
-  virtual absl::StatusOr<RowBits> NewestRowsOf(const ManifestPart& /*part*/,
+  // As NewestRows::OfPart, with `rows`, or if it is null, with rows that all scans share.
+  // Precondition: there is a rule.
+  virtual absl::StatusOr<RowBits> NewestRowsOf(const ManifestPart& /*part*/, NewestRows* /*rows*/,
                                                const std::atomic<bool>* /*cancelled*/) const {
     return RowBits();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -68,6 +69,10 @@ absl::Status NewestRows::Merge(const TableReader& table, const std::vector<size_
   for (const size_t part : group) chosen[part] = true;
   CFILE_ASSIGN_OR_RETURN(const auto merge,
                          KeyMerge::Create(table, *table.schema().key_index(), chosen));
+  const std::string_view low = low_.value_or(""), high = high_.value_or("");
+  if (low_ || high_) {
+    CFILE_RETURN_IF_ERROR(merge->SeekToKeyRange(low_ ? &low : nullptr, high_ ? &high : nullptr));
+  }
   // Grow with the keys that were read, because the number of rows of a damaged part may be wrong.
   std::vector<std::vector<uint8_t>> bits(chosen.size());
   const auto keep = [&](const void*, const Run& row) {
@@ -87,7 +92,7 @@ absl::Status NewestRows::Merge(const TableReader& table, const std::vector<size_
   newest.Finish(keep);
   for (const size_t part : group) {
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
-    bits[part].resize(static_cast<size_t>(info.num_rows / 8 + 2));  // all rows were read
+    bits[part].resize(static_cast<size_t>(info.num_rows / 8 + 2));
     bits_[part] = std::make_shared<const std::vector<uint8_t>>(std::move(bits[part]));
   }
   return absl::OkStatus();

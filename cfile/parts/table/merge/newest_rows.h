@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,6 +24,12 @@ using RowBits = std::shared_ptr<const std::vector<uint8_t>>;
 // Keeps what it has found: a bit for each row of the parts that overlap. Thread-safe.
 class NewestRows {
  public:
+  // The bits of rows whose keys are less than `low`, or not less than `high`, are not found and may
+  // have any value. nullopt: no bound.
+  explicit NewestRows(std::optional<std::string> low = std::nullopt,
+                      std::optional<std::string> high = std::nullopt)
+      : low_(std::move(low)), high_(std::move(high)) {}
+
   // Returns the bits of a part, which are 1 for rows that are the newest of their keys. null: all
   // rows of the part are, because no other part has keys between its least and its greatest key.
   //
@@ -38,6 +47,7 @@ class NewestRows {
   absl::Status Merge(const TableReader& table, const std::vector<size_t>& group,
                      const std::atomic<bool>* cancelled);
 
+  const std::optional<std::string> low_, high_;
   std::mutex mutex_;  // guards the following
   // The parts that overlap, directly or through others. Group 0 is empty. No groups: Group was not
   // called.
