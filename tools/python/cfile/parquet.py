@@ -159,7 +159,7 @@ def to_parquet(source: Any, target: Any, *, columns: Sequence[str] | None = None
     options = {"max_row_group_rows": row_group_rows, "compression": compression, "page_version": page_version, "page_index": page_index,
                "page_checksums": page_checksums, "check_values": check_values, "metadata": list((metadata or {}).items())}
     rows = Selection(native, columns, column_only=not native.is_table)
-    if keeping.has_byte_lists(rows):
+    if native.applies_rule or keeping.has_byte_lists(rows):
         import tempfile
         with tempfile.TemporaryDirectory() as folder:
             lists = os.path.join(folder, "lists")
