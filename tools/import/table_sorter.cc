@@ -194,8 +194,6 @@ absl::StatusOr<SortedRuns> SortedRuns::Create(const std::string& directory, cons
   SortedRuns runs;
   CFILE_ASSIGN_OR_RETURN(runs.folder_, TemporaryFolder::Create(directory));
   runs.schema_ = schema;
-  runs.schema_.merge_rule
-      .reset();  // so that no row is lost; the writer of the table checks the keys
   runs.max_runs_ = std::clamp<size_t>(memory_bytes / kRunBytes, 2, kMaxRuns);
   for (const WriterOptions& column : options) {
     WriterOptions& run = runs.options_.emplace_back(TemporaryOptions(column));
@@ -225,8 +223,14 @@ absl::Status SortedRuns::Merge(const Group& group, TableWriter& to, Progress& pr
   CFILE_ASSIGN_OR_RETURN(const TableReader table,
                          TableReader::Open(group.directory, reader_options_));
   progress.Begin("merging", 0);
+  uint64_t merged = 0;
   CFILE_RETURN_IF_ERROR(
-      AppendMerged(table, to, [&](uint64_t rows) { return progress.Update(0, rows); }));
+      AppendMerged(table, to, [&](uint64_t rows) { return progress.Update(0, merged = rows); }));
+  if (merged < table.num_rows()) {
+    return absl::InvalidArgumentError(
+        "several rows have the same key; because of the table's merge rule, the rows of a part must "
+        "have different keys");
+  }
   std::error_code ignored;
   std::filesystem::remove_all(group.directory, ignored);
   return absl::OkStatus();

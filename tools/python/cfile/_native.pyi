@@ -148,7 +148,7 @@ class Writer:
         has no column type."""
     @staticmethod
     def create_like(path: str | Location, table: str | Location, settings: dict[str, WriterSettings]) -> Writer:
-        """Creates a table with the schema of the table at the path `table`, without its merge rule."""
+        """Creates a table with the schema of the table at the path `table`."""
     @staticmethod
     def append(path: str | Location, settings: dict[str, WriterSettings], replaced: Sequence[str] = ()) -> Writer: ...
     @staticmethod
@@ -162,7 +162,8 @@ class Writer:
     def write(self, data: object, /) -> None:
         """Appends an object with __arrow_c_stream__. Checks for KeyboardInterrupt between batches."""
     def merge(self, table: str | Location, /) -> None:
-        """Appends the rows of all parts of the table at this path in key order (AppendMerged)."""
+        """Appends the rows of all parts of the table at this path in key order (AppendMerged). ArgumentError: by the merge rule, rows must
+        have different keys, and two have not."""
     def finish(self) -> None: ...
     def finish_prepared(self) -> bytes:
         """Completes the part without publishing it. Returns a description for commit_parts. The writer comes from prepare or append."""

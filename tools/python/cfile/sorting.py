@@ -115,8 +115,8 @@ def write_sorted(target: Location, stream: Any, names: list[str], settings: dict
     keys = [] if single else names
     if single:
         schema = with_index(schema, names[0], settings)
-    create = partial(_native.Writer.create, schema=schema, keys=keys)
-    with closing(create(target, settings=settings, merge=rule)) as writer:
+    create = partial(_native.Writer.create, schema=schema, keys=keys, merge=rule)
+    with closing(create(target, settings=settings)) as writer:
         _fill(writer, first, runs, create, names[0] if single else None, target)
         writer.finish()
 

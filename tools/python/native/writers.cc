@@ -98,7 +98,15 @@ class PythonWriter {
     AtTable(from, [table = Table()](const auto& storage) -> absl::Status {
       const auto rows = cfile::TableReader::Open(storage, kLimits);
       if (!rows.ok()) return rows.status();
-      return cfile::AppendMerged(*rows, *table);
+      uint64_t merged = 0;
+      const absl::Status status = cfile::AppendMerged(*rows, *table, [&](uint64_t count) {
+        merged = count;
+        return absl::OkStatus();
+      });
+      if (!status.ok() || merged == rows->num_rows()) return status;
+      return absl::InvalidArgumentError(
+          "several rows have the same key; because of the table's merge rule, the rows of a part "
+          "must have different keys");
     });
   }
   void Finish() {
@@ -157,8 +165,7 @@ NewWriter Create(const Location& path, const nb::object& type, const nb::dict& s
 }
 
 NewWriter CreateLike(const Location& path, const Location& like, const nb::dict& settings) {
-  Schema schema = SchemaOfTable(like);
-  schema.merge_rule.reset();  // several rows may have one key
+  const Schema schema = SchemaOfTable(like);
   const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
   return TableWriterAt(
       path, [&](const auto& table) { return cfile::TableWriter::Create(table, schema, options); });
