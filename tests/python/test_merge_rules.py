@@ -83,7 +83,9 @@ def test_frames(path):
     assert dataset.count_rows() == len(ids)
     assert by_id(pyarrow.dataset.dataset([dataset]).to_table().to_pylist()) == ROWS  # Arrow's own engine
     assert by_id(dataset.to_table(filter=pyarrow.dataset.field("gone")).to_pylist()) == []
-    for source in ("table", "dataset"):
+    rows = table
+    assert rows is not None  # DuckDB finds the variables by their names
+    for source in ("rows", "dataset"):
         query = f"SELECT count(*), min(value), max(id), count(*) FILTER (WHERE value >= 1000) FROM {source}"
         assert duckdb.sql(query).fetchall() == [(len(ids), 0, 309, sum(row["value"] >= 1000 for row in ROWS))]
 

@@ -228,7 +228,8 @@ absl::Status SortedRuns::Merge(const Group& group, TableWriter& to, Progress& pr
       AppendMerged(table, to, [&](uint64_t rows) { return progress.Update(0, merged = rows); }));
   if (merged < table.num_rows()) {
     return absl::InvalidArgumentError(
-        "several rows have the same key; because of the table's merge rule, the rows of a part must "
+        "several rows have the same key; because of the table's merge rule, the rows of a part "
+        "must "
         "have different keys");
   }
   std::error_code ignored;
