@@ -128,7 +128,7 @@ def test_threads_and_ranges(tmp):
         assert (len(values), pyarrow.compute.sum(values).as_py()) == (len(expected), total)
     pieces = pickle.loads(pickle.dumps(cfile.fragments(tmp / "t", 5, columns=["value"])))
     cfile.append(tmp / "t", rows_of([5], 99))  # fragments have the rows of their moment
-    assert len(pieces) > 2 and sum(piece.count() for piece in pieces) == len(expected)
+    assert len(pieces) > 1 and sum(piece.count() for piece in pieces) == len(expected)
     assert sum(pyarrow.compute.sum(piece.to_arrow()["value"]).as_py() or 0 for piece in pieces) == total
     assert cfile.scan_polars(tmp / "t").select("id").collect().height == len(expected)
 
@@ -183,10 +183,12 @@ def test_writing(tmp, path):
     cfile.append(path, rows_of([7], 70).append_column("more", [["x"]]), evolve=True)
     assert cfile.open(path).get(7)["more"] == "x"
     # The rows of another table, and a Parquet file, are those that count.
-    cfile.write(tmp / "copy", cfile.open(path))
+    cfile.write(tmp / "copy", cfile.open(path), sorted_by="id")
     assert cfile.open(tmp / "copy").merge_rule is None and len(cfile.open(tmp / "copy")) == len(ROWS)
     cfile.to_parquet(path, tmp / "t.parquet")
-    assert by_id(pyarrow.parquet.read_table(tmp / "t.parquet").to_pylist()) == by_id(cfile.open(path).to_pylist())
+    assert pyarrow.parquet.read_table(tmp / "t.parquet").to_pylist() == by_id(cfile.open(path).to_pylist())
+    cfile.to_parquet(cfile.open(path), tmp / "t.parquet", columns=["value"])
+    assert pyarrow.parquet.read_table(tmp / "t.parquet")["value"] == cfile.open(path)["value"].to_arrow()
 
 
 def test_nothing_comes_back(path):
