@@ -82,9 +82,9 @@ class MergeBatch {
 // A position between two rows of a table, or of some of its parts, in the order of the keys;
 // TableReader::NewMergeCursor makes it, before the first row. Compact merges with the same code.
 //
-// If the table applies a merge rule (cfile/CONCEPTS.md), the cursor returns the rows that count, and
-// searches for each batch whether a newer part has the key of its last row. The keys must be those
-// of the key index, and all parts are read (kFailedPrecondition).
+// If the table applies a merge rule (cfile/CONCEPTS.md), the cursor returns the rows that count.
+// For each batch, it searches whether a newer part has the key of the last row. The keys must be
+// those of the key index, and all parts are read (kFailedPrecondition).
 //
 // Rows with equal keys come in the order in which their parts were appended, the oldest first; in
 // one part, in the order of their ordinals. (Read backwards, the newest row comes first, which is

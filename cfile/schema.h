@@ -35,9 +35,9 @@ struct KeyColumn {
 };
 
 // What rows with equal keys mean. With a rule, a key has at most one row in the table: its newest
-// one, which is that of the last part that has the key. The rows of a part have different keys, and
-// to write a row whose key an earlier part has is to replace that row. Readers ignore replaced
-// rows and, by the other members, rows that are gone (cfile/CONCEPTS.md, Merge rules).
+// one, which is that of the last part that has the key. The rows of a part have different keys. A
+// row replaces the row of its key in earlier parts. Readers ignore replaced rows and, by the other
+// members, rows that are gone (cfile/CONCEPTS.md, Merge rules).
 struct MergeRule {
   // A column of type bool. If it is true in the newest row of a key, the key was deleted: the table
   // has no row of this key. Null counts as false.

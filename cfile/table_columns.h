@@ -72,8 +72,8 @@ CFILE_EXPORT absl::Status AddColumn(const TableLocation& table, const ColumnSche
 
 // Removes columns. Writes no file of a column. Reads the file of the first column if this column is
 // removed, because it may have the table's metadata (TableReader::metadata), which stay.
-// kFailedPrecondition: a column is a key column or a column of the merge rule. kInvalidArgument: the
-// table would have no column.
+// kFailedPrecondition: a column is a key column or a column of the merge rule. kInvalidArgument:
+// the table would have no column.
 CFILE_EXPORT absl::Status DropColumns(const TableLocation& table,
                                       std::span<const std::string> names,
                                       const ReaderOptions& options = {});

@@ -130,11 +130,12 @@ class CFILE_EXPORT TableBatch {
 // exclude all its rows. The scan reads the columns to return only at the rows that match. Memory:
 // one block and one batch for each condition and for each column.
 //
-// If the table applies a merge rule (cfile/CONCEPTS.md), the scan returns the rows that count. Ranges
-// and ordinals are still those of stored rows, so that ranges divide the work among threads. Before
-// the first row of a part that overlaps with others, the scan merges the keys of all parts that
-// overlap, unless another scan of this open table has. The result takes one bit for each row of
-// these parts. Conditions of the rule stand among the counters of the conditions.
+// If the table applies a merge rule (cfile/CONCEPTS.md), the scan returns the rows that count.
+// Ranges and ordinals are still those of stored rows, so that ranges divide the work among threads.
+// Before the first row of a part that overlaps with others, the scan merges the keys of all parts
+// that overlap, unless another scan of this open table has. (If the filter allows only a range of
+// keys, the scan merges only these.) The result takes one bit for each row of these parts.
+// Conditions of the rule stand among the counters of the conditions.
 //
 // Each column is a file of its own. If the source reads in the background
 // (Source::ReadsInBackground), the scan reads all columns at the same time. From other sources with

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "cfile/parts/scan/predicate_judge.h"
@@ -14,6 +15,9 @@
 namespace cfile::internal {
 
 class FileReader;
+
+// A bit for each row of a part: row i is bit i % 8 of byte i / 8. Followed by at least one byte.
+using RowBits = std::shared_ptr<const std::vector<uint8_t>>;
 
 // Thread-compatible. Keeps the file open. After an error a call may be repeated. All functions have
 // the errors of reading a file (cfile/CONCEPTS.md).

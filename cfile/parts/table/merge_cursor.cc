@@ -126,8 +126,8 @@ class MergeCursor::Impl {
   }
 
   // Reads the columns from `begin` to `end` at the rows of chosen_, or of rows_ if there is no
-  // rule. Reduces chosen_ and rows_ to as many rows as one batch of each file has; if `last`, to the
-  // last ones.
+  // rule. Reduces chosen_ and rows_ to as many rows as one batch of each file has; if `last`, to
+  // the last ones.
   absl::Status ReadColumns(size_t begin, size_t end, bool last) {
     ordinals_.clear();
     if (rule_ != nullptr && chosen_.empty()) return absl::OkStatus();

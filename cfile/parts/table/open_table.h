@@ -1,7 +1,6 @@
 // An open table, shared by TableReader and its cursors.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -21,7 +21,6 @@
 #include "cfile/parts/table/manifest/manifest.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/merge/applied_rule.h"
-#include "cfile/parts/table/merge/newest_rows.h"
 #include "cfile/parts/table/open_files.h"
 #include "cfile/parts/table/scan_source.h"
 #include "cfile/reader.h"
@@ -31,10 +30,12 @@
 #include "encodings/core/assert.h"
 
 namespace cfile {
+namespace internal {
+class NewestRows;
+}  // namespace internal
 
 // Thread-safe.
-class TableReader::Impl final : public internal::ScanSource,
-                                public std::enable_shared_from_this<TableReader::Impl> {
+class TableReader::Impl final : public internal::ScanSource {
  public:
   // Implements TableReader::Open and Refresh. Returns `known`, which may be null, if
   // table.cft has the same bytes as when `known` was opened.
@@ -68,11 +69,12 @@ class TableReader::Impl final : public internal::ScanSource,
   }
   absl::StatusOr<size_t> PassOver(size_t part, bool reverse, Excludes excluded) const override;
   const internal::AppliedRule* rule() const override { return rule_ ? &*rule_ : nullptr; }
-  absl::StatusOr<internal::RowBits> NewestRowsOf(
-      const internal::ManifestPart& part, internal::NewestRows* rows,
-      const std::atomic<bool>* cancelled) const override {
-    return (rows != nullptr ? rows : &newest_)
-        ->OfPart(TableReader(shared_from_this()), part.number, cancelled);
+  // What the scans of this table share (merge/newest_rows.h); the first call makes it.
+  std::shared_ptr<internal::NewestRows> SharedRows(
+      absl::FunctionRef<std::shared_ptr<internal::NewestRows>()> make) const {
+    const std::lock_guard lock(mutex_);
+    if (newest_ == nullptr) newest_ = make();
+    return newest_;
   }
 
   // kInvalidArgument if the column does not hold the C++ type of `holds`. Precondition: the column
@@ -184,7 +186,6 @@ class TableReader::Impl final : public internal::ScanSource,
   const Identities identities_;
   const internal::Manifest manifest_;
   const std::optional<internal::AppliedRule> rule_;  // nullopt: readers get all rows
-  mutable internal::NewestRows newest_;
   // One file for each column of each part, part by part.
   mutable internal::OpenFiles files_;
   // Threads that need the same file share one call that opens it.
@@ -196,6 +197,7 @@ class TableReader::Impl final : public internal::ScanSource,
   // The sources of files that BeginFile has begun to read. The key is the file's number in files_,
   // or NumberOfPacked. A source lives as long as a caller of OpenTogether keeps it.
   mutable std::map<uint64_t, std::weak_ptr<const Source>> begun_;
+  mutable std::shared_ptr<internal::NewestRows> newest_;  // null: not made yet
   // The open packed files, by the number of the part. They live as long as a reader of a column.
   mutable std::map<uint64_t, std::weak_ptr<const PackedPart>> packed_;
 };

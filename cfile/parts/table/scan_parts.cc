@@ -32,13 +32,11 @@ std::vector<size_t> OpenedColumns(const BoundFilter& filter, const std::vector<s
 ScanParts::ScanParts(const ScanSource& source, const BoundFilter& filter,
                      const std::vector<size_t>& columns, OrdinalRange range, bool reverse,
                      bool reads_all, const std::atomic<bool>* cancelled,
-                     TableScanCounters& counters)
+                     std::optional<RowVersions> versions, TableScanCounters& counters)
     : source_(source),
       filter_(filter),
       keys_(KeyRangeOf(filter, source.schema())),
-      newest_(source.rule() != nullptr && keys_ && keys_->high
-                  ? std::make_unique<NewestRows>(keys_->low, keys_->high)
-                  : nullptr),
+      versions_(std::move(versions)),
       opened_columns_(OpenedColumns(filter, columns, keys_, source.schema())),
       range_(range),
       reverse_(reverse),
@@ -46,7 +44,11 @@ ScanParts::ScanParts(const ScanSource& source, const BoundFilter& filter,
       counters_(counters),
       most_parts_ahead_(std::max<size_t>(
           MaxRangesOfScan(source.options()) / std::max<size_t>(opened_columns_.size(), 1), 1)),
-      parts_ahead_(reads_all ? most_parts_ahead_ : 1) {}
+      parts_ahead_(reads_all ? most_parts_ahead_ : 1) {
+  // To merge few keys is cheaper than to share the bits of all rows.
+  if (versions_ && keys_ && keys_->high)
+    versions_->rows = std::make_shared<NewestRows>(keys_->low, keys_->high);
+}
 
 absl::StatusOr<std::optional<ScannedPart>> ScanParts::Next() {
   CFILE_RETURN_IF_ERROR(FindParts());
@@ -85,8 +87,9 @@ absl::StatusOr<std::optional<ScannedPart>> ScanParts::Next() {
       if (begin < end && keys_->exact) verdict = Verdict::kAll;
     }
     RowBits newest;
-    if (source_.rule() != nullptr && verdict != Verdict::kNone) {
-      CFILE_ASSIGN_OR_RETURN(newest, source_.NewestRowsOf(part, newest_.get(), cancelled_));
+    if (versions_ && verdict != Verdict::kNone) {
+      CFILE_ASSIGN_OR_RETURN(newest,
+                             versions_->rows->OfPart(versions_->table, part.number, cancelled_));
     }
     ScannedPart scanned{.part = part, .rows = {begin - first, end - first}, .tree = {}};
     if (verdict == Verdict::kSome) {

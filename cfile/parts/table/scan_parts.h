@@ -18,6 +18,7 @@
 #include "cfile/parts/table/bound_filter.h"
 #include "cfile/parts/table/filter_tree.h"
 #include "cfile/parts/table/key_range.h"
+#include "cfile/parts/table/merge/newest_rows.h"
 #include "cfile/parts/table/scan_source.h"
 #include "cfile/schema.h"
 #include "cfile/table_scan.h"
@@ -87,10 +88,11 @@ class ScanParts {
  public:
   // All arguments must outlive this object. `columns`: the positions of the columns that the scan
   // returns. `range`: the rows of the scan. `reads_all`: true if the caller will likely read all
-  // parts of the range. `cancelled`: as in TableScanOptions. `counters`: of the scan.
+  // parts of the range. `cancelled`: as in TableScanOptions. `versions`: nullopt without a merge
+  // rule. `counters`: of the scan.
   ScanParts(const ScanSource& source, const BoundFilter& filter, const std::vector<size_t>& columns,
             OrdinalRange range, bool reverse, bool reads_all, const std::atomic<bool>* cancelled,
-            TableScanCounters& counters);
+            std::optional<RowVersions> versions, TableScanCounters& counters);
 
   // Goes to the next part that has rows of the range and is not excluded by bounds or keys, and
   // opens what its filter needs. nullopt: there is no such part.
@@ -115,8 +117,8 @@ class ScanParts {
 
   const ScanSource& source_;
   const BoundFilter& filter_;
-  const std::optional<KeyRange> keys_;        // the keys that filter_ allows
-  std::unique_ptr<NewestRows> newest_;        // with keys_; null: all rows are needed
+  const std::optional<KeyRange> keys_;  // the keys that filter_ allows
+  std::optional<RowVersions> versions_;
   const std::vector<size_t> opened_columns_;  // of each part that is opened ahead
   const OrdinalRange range_;
   const bool reverse_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -21,7 +20,6 @@
 #include "cfile/options.h"
 #include "cfile/parts/table/manifest/manifest.h"
 #include "cfile/parts/table/merge/applied_rule.h"
-#include "cfile/parts/table/merge/newest_rows.h"
 #include "cfile/parts/table/open_files.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
@@ -67,12 +65,6 @@ class ScanSource {
 
   // The merge rule that scans must apply. null: scans return all rows.
   virtual const AppliedRule* rule() const { return nullptr; }
-  // As NewestRows::OfPart, with `rows`, or if it is null, with rows that all scans share.
-  // Precondition: there is a rule.
-  virtual absl::StatusOr<RowBits> NewestRowsOf(const ManifestPart& /*part*/, NewestRows* /*rows*/,
-                                               const std::atomic<bool>* /*cancelled*/) const {
-    return RowBits();
-  }
 
   // True if OpenTogether opens many files in about the time of one.
   virtual bool opens_at_once() const { return false; }
@@ -87,8 +79,8 @@ class ScanSource {
   virtual BegunFiles OpenTogether(std::span<const PartColumn> /*files*/) const { return {}; }
 };
 
-// kFailedPrecondition if readers apply a merge rule, so that rows have no numbers. `what`: what needs
-// the numbers.
+// kFailedPrecondition if readers apply a merge rule, so that rows have no numbers. `what`: what
+// needs the numbers.
 inline absl::Status CheckRowNumbers(const ScanSource& source, std::string_view what) {
   if (source.rule() == nullptr) return absl::OkStatus();
   return absl::FailedPreconditionError(encodings::StrCat(

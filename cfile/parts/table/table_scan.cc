@@ -12,6 +12,7 @@
 #include "cfile/parts/scan/row_reader.h"
 #include "cfile/parts/table/bound_filter.h"
 #include "cfile/parts/table/filter_tree.h"
+#include "cfile/parts/table/merge/newest_rows.h"
 #include "cfile/parts/table/open_files.h"
 #include "cfile/parts/table/open_table.h"
 #include "cfile/parts/table/scan_parts.h"
@@ -49,8 +50,9 @@ constexpr size_t kBatchRows = 8192;
 // these rows. If the files are read in the background, also begins to read the next parts.
 class TableScan::Impl {
  public:
-  static absl::StatusOr<std::unique_ptr<Impl>> Create(std::shared_ptr<const ScanSource> source,
-                                                      const TableScanOptions& options) {
+  static absl::StatusOr<std::unique_ptr<Impl>> Create(
+      std::shared_ptr<const ScanSource> source, const TableScanOptions& options,
+      std::optional<internal::RowVersions> versions = std::nullopt) {
     CFILE_ASSIGN_OR_RETURN(
         std::vector<size_t> columns,
         internal::BindColumns(options.columns, source->schema(), source->name()));
@@ -61,12 +63,13 @@ class TableScan::Impl {
     }
     CFILE_ASSIGN_OR_RETURN(BoundFilter filter,
                            internal::BindFilter(where, source->schema(), source->name()));
-    return std::make_unique<Impl>(std::move(source), options, std::move(columns),
-                                  std::move(filter));
+    return std::make_unique<Impl>(std::move(source), options, std::move(columns), std::move(filter),
+                                  std::move(versions));
   }
 
   Impl(std::shared_ptr<const ScanSource> source, const TableScanOptions& options,
-       std::vector<size_t> columns, BoundFilter filter)
+       std::vector<size_t> columns, BoundFilter filter,
+       std::optional<internal::RowVersions> versions)
       : source_(std::move(source)),
         columns_(std::move(columns)),
         filter_(std::move(filter)),
@@ -76,7 +79,8 @@ class TableScan::Impl {
         range_(RowsOf(options.range, source_->num_rows())),
         left_(options.limit),
         reads_all_(range_.size() < source_->num_rows() && range_.size() <= left_),
-        parts_(*source_, filter_, columns_, range_, reverse_, reads_all_, cancelled_, counters_) {
+        parts_(*source_, filter_, columns_, range_, reverse_, reads_all_, cancelled_,
+               std::move(versions), counters_) {
     batches_.columns.resize(columns_.size());
     for (const size_t column : columns_)
       batches_.schemas.push_back(&source_->schema().columns[column]);
@@ -453,7 +457,11 @@ absl::StatusOr<size_t> internal::TableScanAccess::AddRows(TableScan& scan, size_
 }
 
 absl::StatusOr<TableScan> TableReader::NewScan(const TableScanOptions& options) const {
-  CFILE_ASSIGN_OR_RETURN(auto scan, TableScan::Impl::Create(impl_, options));
+  std::optional<internal::RowVersions> versions;
+  if (impl_->rule() != nullptr) {
+    versions = {*this, impl_->SharedRows([] { return std::make_shared<internal::NewestRows>(); })};
+  }
+  CFILE_ASSIGN_OR_RETURN(auto scan, TableScan::Impl::Create(impl_, options, std::move(versions)));
   return TableScan(std::move(scan));
 }
 

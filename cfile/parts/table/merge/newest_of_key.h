@@ -19,10 +19,11 @@ class NewestOfKey {
       : type_(type), width_(encodings::WidthOf(encodings::LaneOf(type))), less_(KeyLessOf(type)) {}
 
   // Takes the next rows of the merge. Calls keep(key, row) for each newest row that no longer
-  // waits; the run `row` has one row.
+  // waits; the run `row` has one row. The keys are valid until the next call and as long as `rows`.
   template <typename Keep>
   void Add(const KeyMerge::Rows& rows, const Keep& keep) {
-    const void* waiting = key_.value();
+    const void* const before = keys_[last_].value();
+    const void* waiting = before;
     const auto* key = static_cast<const std::byte*>(rows.keys.values);
     for (const Run& run : rows.runs) {
       for (uint64_t i = 0; i < run.count; ++i, key += width_) {
@@ -36,13 +37,15 @@ class NewestOfKey {
         waits_ = true;
       }
     }
-    if (waiting != key_.value()) key_.Set({waiting, type_});
+    if (waiting == before) return;
+    last_ = 1 - last_;  // `keep` may have got the key before
+    keys_[last_].Set({waiting, type_});
   }
 
   // Call after the last rows. Calls keep(key, row) for the row that waits, if there is one.
   template <typename Keep>
   void Finish(const Keep& keep) {
-    if (waits_) keep(key_.value(), row_);
+    if (waits_) keep(keys_[last_].value(), row_);
     waits_ = false;
   }
 
@@ -53,7 +56,8 @@ class NewestOfKey {
   // A row that waits, and its key.
   bool waits_ = false;
   Run row_ = {};
-  OwnedKey key_;
+  OwnedKey keys_[2];
+  size_t last_ = 0;  // the number of the key
 };
 
 }  // namespace cfile::internal

@@ -69,7 +69,8 @@ absl::Status NewestRows::Merge(const TableReader& table, const std::vector<size_
   for (const size_t part : group) chosen[part] = true;
   CFILE_ASSIGN_OR_RETURN(const auto merge,
                          KeyMerge::Create(table, *table.schema().key_index(), chosen));
-  const std::string_view low = low_.value_or(""), high = high_.value_or("");
+  const std::string_view low = low_ ? std::string_view(*low_) : "";
+  const std::string_view high = high_ ? std::string_view(*high_) : "";
   if (low_ || high_) {
     CFILE_RETURN_IF_ERROR(merge->SeekToKeyRange(low_ ? &low : nullptr, high_ ? &high : nullptr));
   }

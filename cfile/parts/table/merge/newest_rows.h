@@ -14,12 +14,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/parts/scan/row_filter.h"
 #include "cfile/table.h"
 
 namespace cfile::internal {
-
-// A bit for each row of a part: row i is bit i % 8 of byte i / 8. Followed by at least one byte.
-using RowBits = std::shared_ptr<const std::vector<uint8_t>>;
 
 // Keeps what it has found: a bit for each row of the parts that overlap. Thread-safe.
 class NewestRows {
@@ -54,6 +52,12 @@ class NewestRows {
   std::vector<std::vector<size_t>> groups_;
   std::vector<size_t> group_of_;  // by the number of the part; 0: no part overlaps with it
   std::vector<RowBits> bits_;     // by the number of the part; null: not known
+};
+
+// What a scan of a table with a merge rule needs.
+struct RowVersions {
+  TableReader table;
+  std::shared_ptr<NewestRows> rows;  // which all scans of the open table share
 };
 
 }  // namespace cfile::internal
