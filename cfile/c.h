@@ -83,6 +83,9 @@ typedef struct cfile_reader_options {
   uint64_t max_table_memory_bytes;
   uint64_t max_open_files;
   uint64_t read_ahead_bytes;
+  // 1, for tables with a merge rule: all stored rows, as if there were no rule.
+  int32_t stored_rows;
+  int32_t reserved;  // 0
 } cfile_reader_options;
 
 // Bytes that the program reads for the library. read_at may be called in several threads at the
@@ -236,7 +239,7 @@ typedef struct cfile_scan_options {
   const char* const* columns;  // names of the columns to return; null: all columns
   size_t num_columns;
   const cfile_filter* filter;  // null: all rows
-  uint64_t begin;              // only rows from here on
+  uint64_t begin;              // only rows from here on; as `end`, counts stored rows
   uint64_t end;                // only rows before this one; 0: no bound
   uint64_t limit;              // the maximum number of rows; 0: no limit
   int32_t reverse;             // 1: the last batch first; rows in a batch are in ascending order
@@ -272,7 +275,7 @@ void cfile_table_free(cfile_table* table);
 
 typedef struct cfile_table_info {
   size_t struct_size;
-  uint64_t num_rows;
+  uint64_t num_rows;  // stored rows: under a merge rule, scans return fewer
   uint64_t num_parts;
   uint64_t num_columns;
   // The number of columns of the compound key, and the position of the key index: a further column
@@ -280,6 +283,14 @@ typedef struct cfile_table_info {
   // table has no compound key.
   uint64_t num_key_columns;
   uint64_t key_index;
+  // 1: the table has a merge rule, a column for it, a bound. Otherwise the other fields are 0.
+  int32_t has_merge_rule;
+  int32_t has_deleted_column;
+  int32_t has_time_column;
+  int32_t has_time_bound;
+  uint64_t deleted_column;
+  uint64_t time_column;
+  int64_t time_bound;
 } cfile_table_info;
 cfile_code cfile_table_get_info(const cfile_table* table, cfile_table_info* info);
 
@@ -306,6 +317,11 @@ typedef struct cfile_part_info {
 } cfile_part_info;
 // CFILE_OUT_OF_RANGE: there is no such part.
 cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_part_info* info);
+
+// A table with a merge rule (cfile_schema_set_merge_rule) has one row of each key for scans,
+// lookups, merge cursors and Arrow streams. Its rows have no numbers, so cfile_table_cursor returns
+// CFILE_FAILED_PRECONDITION. With cfile_reader_options.stored_rows the table is read without the
+// rule.
 
 // Makes a cursor over all parts of a column, or of the key index. All rows of a batch are from one
 // part. After cfile_cursor_seek_key, cfile_cursor_next continues by row number, not by key.
@@ -424,6 +440,12 @@ cfile_code cfile_schema_create(cfile_schema** schema);
 cfile_code cfile_schema_add_column(cfile_schema* schema, const char* name, const char* type,
                                    int32_t nullable, const cfile_writer_options* options);
 cfile_code cfile_schema_add_key(cfile_schema* schema, size_t column, int32_t nulls_last);
+// Gives a table with keys the merge rule "newest wins" (MergeRule in cfile/schema.h): a row replaces
+// the rows of its key in older parts. The rows of one part must have different keys. If the newest
+// row of a key is true in `deleted_column`, a column of bools, or has a time below the bound in
+// `time_column`, stored as int32 or int64, the table has no row of this key. Both may be null.
+cfile_code cfile_schema_set_merge_rule(cfile_schema* schema, const size_t* deleted_column,
+                                       const size_t* time_column);
 void cfile_schema_free(cfile_schema* schema);
 
 // cfile_writer_create_table begins a new table in a directory that does not exist or is empty.
@@ -487,8 +509,13 @@ cfile_code cfile_writer_append_arrow(cfile_writer* writer, struct ArrowArrayStre
 // CFILE_INVALID_ARGUMENT: another part is between them.
 cfile_code cfile_table_compact(const char* directory, const char* const* parts, size_t num_parts);
 // Removes the parts with these names. Their files stay until cfile_table_collect_garbage.
+// CFILE_FAILED_PRECONDITION: by the table's merge rule, older rows could count again.
 cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts,
                                   size_t num_parts);
+// Raises the bound of the merge rule's time column: a number as the column stores it. Rows with
+// lesser times no longer count. CFILE_FAILED_PRECONDITION: the table has no such column.
+// CFILE_INVALID_ARGUMENT: the bound is greater already.
+cfile_code cfile_table_raise_time_bound(const char* directory, int64_t bound);
 // Removes files that are left in the directory and no longer belong to the table. A file is removed
 // only if its last change is at least `older_than` seconds ago, which must be longer than any
 // writer or reader keeps the table open. 604,800 seconds are one week.

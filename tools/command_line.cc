@@ -82,6 +82,7 @@ std::string WithOptionNames(std::string_view message) {
       {"max_nodes", "--max-leaves"},
   };
   std::string result(message);
+  absl::StrReplaceAll({{"ReaderOptions::stored_rows", "--stored-rows"}}, &result);
   const size_t raise = result.rfind(kRaise);
   if (raise == std::string::npos) return result;
   const size_t name = raise + kRaise.size();

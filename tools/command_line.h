@@ -31,7 +31,8 @@ ExitCode ExitCodeOfFinding(const absl::Status& status);
 ExitCode Worse(ExitCode one, ExitCode other);
 
 // Replaces the name of a limit of the library at the end of `message` by the command-line option:
-// "raise max_block_size_bytes" becomes "raise --max-block-size".
+// "raise max_block_size_bytes" becomes "raise --max-block-size". Also replaces
+// "ReaderOptions::stored_rows" by "--stored-rows".
 std::string WithOptionNames(std::string_view message);
 
 // Prints "TOOL: MESSAGE" to stderr, as one line that is safe for a terminal, and returns the exit

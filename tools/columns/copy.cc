@@ -151,6 +151,7 @@ absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
   }
   const CommitPartsOptions options{.schema = &schema, .oldest_reader = oldest_reader};
   CFILE_RETURN_IF_ERROR(CommitParts(to, prepared, options).status());
+  if (from.time_bound()) CFILE_RETURN_IF_ERROR(RaiseTimeBound(to, *from.time_bound()));
   return totals;
 }
 

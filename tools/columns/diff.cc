@@ -18,6 +18,7 @@
 #include "tools/document.h"
 #include "tools/dump/column_text.h"
 #include "tools/key_text.h"
+#include "tools/merge_rule.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
 
@@ -42,6 +43,7 @@ absl::StatusOr<Side> OpenSide(const CommonOptions& common, const std::string& pa
   options.path = path;
   Side side{.path = path};
   CFILE_ASSIGN_OR_RETURN(side.input, OpenInput(options));
+  if (side.input.applies_rule()) return NeedsStoredRows(path);
   if (side.input.table) CFILE_RETURN_IF_ERROR(ChoosePart(common.part, side.input));
   CFILE_ASSIGN_OR_RETURN(side.columns, ColumnsOf(side.input, common.column));
   return side;
@@ -187,6 +189,7 @@ class Diff {
       return names(table.schema(), SortColumnsOf(table).value_or(std::vector<size_t>()));
     };
     Property("schema", "", "key columns", keys(a), keys(b));
+    Property("schema", "", "merge rule", MergeRuleText(a), MergeRuleText(b));
     Property("layout", "", "parts", absl::StrCat(input_a.parts().size()),
              absl::StrCat(input_b.parts().size()));
   }
@@ -362,7 +365,8 @@ void AddDiffCommand(Command& app, CommonOptions& common, Action& action) {
       "A line for each difference has what A has, then |, then what B has. Values are the same if\n"
       "their bits are: -0.0 differs from 0.0, and NaNs may differ. Columns of tables are matched\n"
       "by name, rows by their ordinals. Of nested records, the first entry that differs is shown,\n"
-      "with its levels. With --column, a file can be compared with a column of a table.\n"
+      "with its levels. With --column, a file can be compared with a column of a table. Tables\n"
+      "with a merge rule need --stored-rows.\n"
       "Compares block by block: memory does not depend on the number of rows.\n\n"
       "Exit codes: 0 the values are the same (the layout may differ), 1 values, types or columns\n"
       "differ, 2 wrong use or damaged, 3 input or output failed, 4 above a limit, or needs\n"
@@ -380,7 +384,7 @@ void AddDiffCommand(Command& app, CommonOptions& common, Action& action) {
               NumberIn(0, UINT64_MAX));
   command.Add("--values-only", &arguments->values_only,
               "Do not compare the layout, and which columns are nullable");
-  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
+  SetRowsAction(command, common, action, [arguments](const CommonOptions& chosen, Output& output) {
     const Outcome outcome = RunDiff(*arguments, chosen, output);
     return outcome.status.ok() ? outcome.code : TroubleOfDiff(output.Finish(outcome));
   });

@@ -125,6 +125,7 @@ absl::StatusOr<RewriteReport> RewriteTable(const Input& input, const CommonOptio
   const TableReader& table = *input.table;
   const Schema& schema = table.schema();
   CFILE_RETURN_IF_ERROR(CheckNames(layout, common.path, schema));
+  if (input.part && schema.merge_rule && !common.stored_rows) return NeedsStoredRows("--part");
   // --force would remove the other parts.
   if (input.part) CFILE_RETURN_IF_ERROR(CheckOutIsNotInput(common.path, arguments.target));
   RewriteReport report{.num_rows = input.num_rows()};
@@ -306,8 +307,8 @@ void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
       "writer chooses encodings and compression again. In a file, options name the column\n"
       "'value'.\n"
       "Kept: types, nulls, nested records, the order of the rows, the parts of a table, key\n"
-      "columns, the value index, metadata, and the Bloom filter with as many bits for each\n"
-      "value. Made again: the indexes, and the statistics. Version 1 and Kudu have no\n"
+      "columns, the merge rule, the value index, metadata, and the Bloom filter with as many bits\n"
+      "for each value. Made again: the indexes, and the statistics. Version 1 and Kudu have no\n"
       "statistics, Bloom filters and movable blocks, and single files of them do not store\n"
       "precision and scale of decimals; what is dropped is printed.\n"
       "TARGET appears when it is complete: an error or Ctrl-C leaves no part of it. With\n"
@@ -334,6 +335,9 @@ void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
       .required = true;
   arguments->layout.AddTo(command);
   command.Add("--force", &arguments->force, "Replace the target if it exists");
+  command.Add(
+      "--stored-rows", &common.stored_rows,
+      "With --part, of a table with a merge rule: also rows that other parts have replaced");
   AddColumnOptions(command, common, "Only this column of a table, as a file", kAllPartsOrOne);
   SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
     const Action rewrite = With(arguments, Rewrite);

@@ -121,6 +121,7 @@ absl::Status CopyRows(const Input& input, const ParquetRows& rows, const CommonO
   }
   schema.key_columns.clear();
   schema.nulls_last.clear();
+  schema.merge_rule.reset();
   selection.options.cancelled = &Progress::cancelled();
   CFILE_ASSIGN_OR_RETURN(const auto options, OptionsOfCopy(input, schema, common));
   RowPlan plan{.one_thread = true};

@@ -216,20 +216,20 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
   const auto renamed = [&](absl::string_view text) {
     return absl::StrReplaceAll(text, {{storage->name(), common.path}});
   };
+  ReaderOptions reader = OptionsOf(common);
+  reader.stored_rows = common.stored_rows;
   ReadProgress progress("repairing", *size_bytes);
-  absl::StatusOr<RepairReport> report =
-      Repair(ObserveStorage(storage, progress.observer([&] { copy.Discard(); })),
-             {.salvage = true,
-              .null_lost = arguments.null_lost,
-              .drop_damaged = true,
-              .reader = OptionsOf(common)});
+  absl::StatusOr<RepairReport> report = Repair(
+      ObserveStorage(storage, progress.observer([&] { copy.Discard(); })),
+      {.salvage = true, .null_lost = arguments.null_lost, .drop_damaged = true, .reader = reader});
   progress.End();
   if (absl::IsNotFound(report.status())) {
     // If a writer did not finish there, the error of OpenTableAt says how to salvage its files.
     const auto table = OpenTableAt(common.path, OptionsOf(common));
     if (absl::IsNotFound(table.status())) return table.status();
   }
-  if (absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()))
+  if (absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()) ||
+      absl::IsFailedPrecondition(report.status()))
     return absl::Status(report.status().code(), renamed(report.status().message()));
   if (!report.ok()) return copy.WithFinalPath(report.status());
   CFILE_RETURN_IF_ERROR(
@@ -335,6 +335,9 @@ void AddSalvageCommand(Command& app, CommonOptions& common, Action& action) {
   command.Add("--null-lost", &arguments->null_lost,
               "Of a table: lost values of nullable columns become null, and their rows stay");
   command.Add("--force", &arguments->force, "Replace OUT if it exists");
+  command.Add("--stored-rows", &common.stored_rows,
+              "Of a table with a merge rule: also if rows are lost, so that rows that they have "
+              "replaced or deleted count again");
   SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
     if (chosen.column.empty() && IsTable(chosen.path))
       return SalvageTable(chosen, *arguments, output);

@@ -38,7 +38,7 @@ struct Counts {
 
 absl::StatusOr<Counts> CountRows(const Input& input, const CountOptions& options, Form form) {
   Counts counts;
-  if (!options.grouped() && !options.choice.where) {
+  if (!options.grouped() && !options.choice.where && !input.applies_rule()) {
     counts.rows = input.num_rows();
     return counts;
   }
@@ -145,7 +145,8 @@ Outcome PrintCounts(const CountOptions& options, const CommonOptions& common, Ou
 void AddCountCommand(Command& app, CommonOptions& common, Action& action) {
   Command& command = AddCommand(
       app, common, "count", "Count rows: those that match, those of each value, or distinct values",
-      "Reads only the columns that are named, once. Without options, no value is read. --by "
+      "Reads only the columns that are named, once. Without options, no value is read, unless the\n"
+      "table has a merge rule. --by "
       "prints\n"
       "the values with the most rows first. --distinct does not count nulls, as in SQL.\n"
       "`cfile-dump rows --help` explains conditions.\n\n"
@@ -171,7 +172,7 @@ void AddCountCommand(Command& app, CommonOptions& common, Action& action) {
   command.Add("--memory BYTES", &options->memory_bytes,
               "For the different values and their counts (default: 1GiB)", BytesIn(1, SIZE_MAX));
   command.Add("--part PART", &common.part, kRowsOfPart);
-  SetAction(command, action, With(options, PrintCounts));
+  SetRowsAction(command, common, action, With(options, PrintCounts));
 }
 
 }  // namespace cfile::tools

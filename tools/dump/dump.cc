@@ -50,6 +50,7 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
     for (size_t i = 0; i < columns.size(); ++i) files[i].path += "/" + columns[i].file_name;
     return files;
   }
+  if (table->applies_merge_rule()) return NeedsStoredRows("--column with --part");
   const bool has_part = !common.part.empty();
   std::vector<size_t> columns;
   if (!common.column.empty()) {
@@ -103,6 +104,7 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   // kMap is not used: a file that is truncated while it is read must give an error, not SIGBUS.
   options.access = ReaderOptions::Access::kPread;
   options.verify_checksums = !common.ignore_checksums;
+  options.stored_rows = common.stored_rows || !common.applies_rules;
   options.blocks_up_to_file_size = common.max_block_size_bytes == 0;
   if (common.max_block_size_bytes > 0) options.max_block_size_bytes = common.max_block_size_bytes;
   if (common.max_depth) {
@@ -134,6 +136,24 @@ Command& AddCommand(Command& app, CommonOptions& common, const std::string& name
 
 void SetAction(Command& command, Action& action, Action chosen) {
   command.on_choice = [&action, chosen = std::move(chosen)] { action = chosen; };
+}
+
+void SetRowsAction(Command& command, CommonOptions& common, Action& action, Action chosen) {
+  command.Add(
+      "--stored-rows", &common.stored_rows,
+      "Of a table with a merge rule: all rows that are stored, also those that were replaced "
+      "or deleted, or are too old");
+  command.on_choice = [&action, &common, chosen = std::move(chosen)] {
+    action = chosen;
+    common.applies_rules = true;
+  };
+}
+
+absl::Status NeedsStoredRows(std::string_view what) {
+  return absl::FailedPreconditionError(
+      StrCat(what,
+             ": the table has a merge rule, so its rows have no numbers; --stored-rows reads "
+             "all rows that are stored"));
 }
 
 void AddJsonOption(Command& command, CommonOptions& common) {

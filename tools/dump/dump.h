@@ -34,6 +34,10 @@ struct CommonOptions {
   std::string part;
   bool json = false;
   bool ignore_checksums = false;
+  // Whether the command applies the merge rules of tables, and whether the user asked for all stored
+  // rows nevertheless.
+  bool applies_rules = false;
+  bool stored_rows = false;
   ReaderOptions limits;             // without those below
   size_t max_block_size_bytes = 0;  // 0: ReaderOptions::blocks_up_to_file_size
   std::optional<size_t> max_depth;  // for schemas and for indexes
@@ -55,6 +59,8 @@ Command& AddCommand(Command& app, CommonOptions& common, const std::string& name
                     const std::string& description, const std::string& help,
                     const std::string& file = kFileOrTable);
 void SetAction(Command& command, Action& action, Action chosen);
+// SetAction for a command that applies the merge rules of tables. Adds --stored-rows.
+void SetRowsAction(Command& command, CommonOptions& common, Action& action, Action chosen);
 // The action that calls `run` with the options of the subcommand.
 template <typename Options, typename Run>
 Action With(std::shared_ptr<Options> options, Run run) {
@@ -86,6 +92,9 @@ inline constexpr const char* kRowsOfPart =
 
 ReaderOptions OptionsOf(const CommonOptions& common);
 
+// The error that `what` needs the numbers of rows, or single files, but the table has a merge rule.
+absl::Status NeedsStoredRows(std::string_view what);
+
 // `common` without the chosen column and part.
 CommonOptions WholeOf(CommonOptions common);
 
@@ -104,7 +113,10 @@ struct Input {
   OrdinalRange rows() const {
     return part_rows.value_or(OrdinalRange{0, file ? file->num_rows() : table->num_rows()});
   }
+  // Stored rows.
   uint64_t num_rows() const { return rows().size(); }
+  // True if a merge rule hides some of the rows.
+  bool applies_rule() const { return table && table->applies_merge_rule(); }
   ReaderCounters counters() const { return file ? file->counters() : table->counters(); }
 };
 // A file that --column and --part choose is opened as a file; a part alone is Input::part.

@@ -279,7 +279,8 @@ Outcome PrintExplanation(const RowChoice& choice, const CommonOptions& common, O
   };
   document.AddJson({{"rows", explanation.num_rows}, {"matches", total.rows_returned}});
   line(WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
-       explanation.num_rows == 1 ? " row" : " rows", " match");
+       input.applies_rule() ? " stored" : "", explanation.num_rows == 1 ? " row" : " rows",
+       " match");
   if (input.table) {
     document.AddJson({{"parts_skipped", total.parts_skipped}});
     if (common.json) document.AddTable("parts", PartsOf(explanation));
@@ -348,7 +349,7 @@ void AddExplainCommand(Command& app, CommonOptions& common, Action& action) {
   auto choice = std::make_shared<RowChoice>();
   AddRowChoiceOptions(command, *choice);
   command.Add("--part PART", &common.part, kAllParts);
-  SetAction(command, action, With(choice, PrintExplanation));
+  SetRowsAction(command, common, action, With(choice, PrintExplanation));
 }
 
 }  // namespace cfile::tools

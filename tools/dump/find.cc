@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
+#include "cfile/merge_cursor.h"
 #include "cfile/status.h"
 #include "cfile/table_scan.h"
 #include "tools/document.h"
@@ -114,8 +115,40 @@ absl::StatusOr<Found> FindKey(const Input& input, const std::vector<std::string>
   return found;
 }
 
+// Searches the keys of the rows that a merge rule leaves, as a cursor does.
+class RuleKeys {
+ public:
+  static absl::StatusOr<RuleKeys> Open(const TableReader& table) {
+    CFILE_ASSIGN_OR_RETURN(MergeCursor cursor,
+                           table.NewMergeCursor({.columns = {*table.schema().key_index()}}));
+    return RuleKeys(std::move(cursor), table.num_rows());
+  }
+  absl::StatusOr<KeyPosition> SeekToKey(std::string_view key) {
+    // The first stored row from the key on may be gone.
+    CFILE_RETURN_IF_ERROR(cursor_.SeekToKey(key).status());
+    CFILE_ASSIGN_OR_RETURN(batch_, cursor_.Next(1));
+    if (batch_.empty()) return KeyPosition{.ordinal = end_, .exact = false};
+    return KeyPosition{.ordinal = batch_.ordinal(0),
+                       .exact = batch_.column<std::string_view>(0).values[0] == key};
+  }
+  absl::StatusOr<Batch<std::string_view>> Next(size_t) {
+    return batch_.column<std::string_view>(0);
+  }
+
+ private:
+  RuleKeys(MergeCursor cursor, uint64_t end) : cursor_(std::move(cursor)), end_(end) {}
+
+  MergeCursor cursor_;
+  const uint64_t end_;
+  MergeBatch batch_;  // of the row that was found
+};
+
 absl::StatusOr<Found> FindCompoundKey(const Input& input, const std::vector<std::string>& keys) {
   const size_t index = *input.table->schema().key_index();
+  if (input.applies_rule()) {
+    if (input.part) return NeedsStoredRows("--part");
+    return FindKey(input, keys, RuleKeys::Open(*input.table));
+  }
   if (!input.part) return FindKey(input, keys, input.table->NewCursor<std::string_view>(index));
   CFILE_ASSIGN_OR_RETURN(const Reader file, input.table->OpenColumn(*input.part, index));
   return FindKey(input, keys, file.NewCursor<std::string_view>());
@@ -154,15 +187,17 @@ Outcome PrintFound(const FindOptions& options, const CommonOptions& common, Outp
     CFILE_ASSIGN_OR_RETURN(row, RowAt(input, position.ordinal, common.json));
   }
   Document document(common.json, common.path);
-  document.AddJson({{"ordinal", position.ordinal},
-                    {"exact", position.exact},
+  if (!input.applies_rule()) document.AddJson({{"ordinal", position.ordinal}});
+  document.AddJson({{"exact", position.exact},
                     {"end", found.end()},
                     {"value", found.end() ? Json() : Json::FromText(found.value)}});
   if (!row.empty()) {
     document.AddJson({{"row", Json::FromText(std::string_view(row).substr(0, row.size() - 1))}});
   }
-  document.AddLine("ordinal  ", position.ordinal,
-                   found.end() ? " (the end: all values are less)" : "");
+  if (!input.applies_rule()) {
+    document.AddLine("ordinal  ", position.ordinal,
+                     found.end() ? " (the end: all values are less)" : "");
+  }
   document.AddLine("exact    ", position.exact ? "yes" : "no");
   if (!found.end() && input.file) document.AddLine("value    ", found.value);
   if (!row.empty()) document.Append("\n" + row);
@@ -182,6 +217,7 @@ void AddFindCommand(Command& app, CommonOptions& common, Action& action) {
       "The exit code is 0 if KEY is there, 1 if it is not, or for wrong use.\n"
       "In a table, finds the smallest such value of all parts, and of equal values the first. A\n"
       "part without a value index is read from its beginning.\n"
+      "A table with a merge rule has one row for each key, the newest, and no ordinals.\n"
       "In a table that is sorted by several columns, the KEYs are values of all these columns\n"
       "or of the first of them. Write null for a null, and \"null\" with quotes for the string\n"
       "null in a column that may hold nulls.\n\n"
@@ -198,7 +234,7 @@ void AddFindCommand(Command& app, CommonOptions& common, Action& action) {
   AddExplainOption(command, options->explain);
   AddColumnOptions(command, common,
                    "The column of a table (default: the only one with a value index)", kRowsOfPart);
-  SetAction(command, action, With(options, PrintFound));
+  SetRowsAction(command, common, action, With(options, PrintFound));
 }
 
 }  // namespace cfile::tools

@@ -319,13 +319,14 @@ absl::StatusOr<RowRanges> ChooseRows(const Input& input, const CommonOptions& co
   const uint64_t first_row = all.begin + choice.ordinal;
   ranges = Within(ranges, {first_row, choice.must_exist ? first_row + 1 : all.end});
   const uint64_t rows = RowsOf(ranges);
-  if (choice.count && !choice.must_exist &&
-      (choice.skips_damage || !selection.options.where.empty())) {
+  // The scan leaves out rows of the ranges.
+  const bool leaves_out = !selection.options.where.empty() || input.applies_rule();
+  if (choice.count && !choice.must_exist && (choice.skips_damage || leaves_out)) {
     selection.options.limit = *choice.count;
     selection.rows_left = std::make_shared<uint64_t>(*choice.count);
     return ranges;
   }
-  if (selection.options.where.empty()) {
+  if (!leaves_out) {
     if (choice.count) return Cut(ranges, 0, *choice.count);
     if (choice.tail) return Cut(ranges, rows - std::min(rows, *choice.tail), rows);
     return choice.sample ? Sample(ranges, *choice.sample, choice.seed) : ranges;

@@ -75,7 +75,7 @@ RowRanges Within(const RowRanges& ranges, const OrdinalRange& rows);
 // The ranges that contain the chosen rows. The condition and the limit of `selection` tell the scan
 // of the ranges which of their rows to return: the function sets the limit if there is a condition
 // and `choice.count`, and removes the condition with `choice.sample`, because all rows of the
-// ranges match.
+// ranges match. A merge rule counts as a condition here and below.
 //
 // Reads data blocks only if there is a condition together with --tail or --sample. Each row has the
 // same probability to be in a sample; the same seed and the same rows give the same sample. A row

@@ -20,9 +20,11 @@ namespace {
 
 constexpr size_t kGap = 2;  // between the columns on a terminal
 
-// Appends the beginning of the object of a row in kJson.
-void AppendObjectBegin(uint64_t ordinal, const char* values, std::string& out) {
-  absl::StrAppend(&out, "{\"schema_version\":1,\"ordinal\":", ordinal, ",", values);
+// Appends the beginning of the object of a row in kJson. `ordinal`: nullopt if rows have no numbers.
+void AppendObjectBegin(std::optional<uint64_t> ordinal, const char* values, std::string& out) {
+  out += "{\"schema_version\":1,";
+  if (ordinal) absl::StrAppend(&out, "\"ordinal\":", *ordinal, ",");
+  out += values;
 }
 
 // Rows as CSV or JSON Lines.
@@ -56,6 +58,7 @@ class ValueRows final : public ScannedRows {
       : ScannedRows(input, selection, std::move(ranges)),
         form_(form),
         table_(table),
+        has_numbers_(!input.applies_rule()),
         first_(first),
         value_form_(form.format == RowFormat::kJson  ? Form::kJson
                     : form.format == RowFormat::kHex ? Form::kHex
@@ -123,7 +126,7 @@ class ValueRows final : public ScannedRows {
   }
 
   void AppendObject(size_t row, std::string& out) const {
-    AppendObjectBegin(rows_.batch->ordinal(row) - first_, table_ ? "\"values\":{" : "", out);
+    AppendObjectBegin(NumberOf(row), table_ ? "\"values\":{" : "", out);
     for (size_t i = 0; i < texts_.size(); ++i) {
       if (i > 0) out += ',';
       AppendJsonName(names_[i], out);
@@ -135,7 +138,8 @@ class ValueRows final : public ScannedRows {
 
   void AppendFields(size_t row, std::string& out) {
     if (form_.header) {
-      absl::StrAppend(&out, separator_, "row ", rows_.batch->ordinal(row) - first_, "\n");
+      const std::optional<uint64_t> number = NumberOf(row);
+      absl::StrAppend(&out, separator_, "row", number ? absl::StrCat(" ", *number) : "", "\n");
       separator_ = "\n";
     }
     std::vector<std::vector<std::string>> lines;
@@ -144,8 +148,13 @@ class ValueRows final : public ScannedRows {
     out += AlignText(lines, std::vector<TextColumn>(2));
   }
 
+  std::optional<uint64_t> NumberOf(size_t row) const {
+    return has_numbers_ ? std::optional(rows_.batch->ordinal(row) - first_) : std::nullopt;
+  }
+
   RowForm form_;
   const bool table_;
+  const bool has_numbers_;
   const uint64_t first_;
   const Form value_form_;
   std::vector<std::string> names_;

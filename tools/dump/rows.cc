@@ -218,7 +218,7 @@ absl::StatusOr<std::string> ToParquet([[maybe_unused]] const Input& input,
   const RangeChoice& range = options.range;
   rows.all = !rows.choice.where && range.ordinal == 0 && !range.count && !range.tail &&
              !range.sample && range.from.empty() && range.to.empty() && !input.part &&
-             lost == nullptr;
+             !input.applies_rule() && lost == nullptr;
   rows.range.skips_damage = lost != nullptr;
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, OpenSink(options, common));
   return WriteParquet(input, rows, common, parquet, std::move(sink), progress);
@@ -265,6 +265,8 @@ Outcome PrintRows(const RowsOptions& options, const CommonOptions& common, Outpu
   ReadLog log;
   CFILE_ASSIGN_OR_RETURN(const Input input,
                          OpenInput(common, options.explain ? log.observer() : nullptr));
+  if (input.applies_rule() && (options.range.must_exist || options.range.ordinal > 0))
+    return NeedsStoredRows(options.range.must_exist ? "--row" : "--ordinal");
   if (options.schema) {
     CFILE_ASSIGN_OR_RETURN(output.text, SchemaText(input, common.path));
     return kFine;
@@ -334,7 +336,8 @@ void AddRowsCommand(Command& app, CommonOptions& common, Action& action) {
       "           the metadata of an imported Parquet file\n\n"
       "With --json each line is {\"schema_version\":1,\"ordinal\":0,\"values\":{\"COLUMN\":...}}, "
       "or\n"
-      "\"value\":... for a file. Strings that are not UTF-8 are {\"hex\":\"...\"}; nan and inf "
+      "\"value\":... for a file; a table with a merge rule has no ordinals. Strings that are not "
+      "UTF-8 are {\"hex\":\"...\"}; nan and inf "
       "are\n"
       "strings. csv, tsv and hex refuse nested columns: a column is nested if it is repeated, or\n"
       "below an optional or repeated group. A single nested file has a line for each entry:\n"
@@ -422,7 +425,7 @@ void AddRowsCommand(Command& app, CommonOptions& common, Action& action) {
   command.Add("--print-import-options", &options->print_import_options,
               "Print the options for cfile-import instead, quoted for a shell");
   command.Add("--schema", &options->schema, "See summary --schema").group = "";
-  SetAction(command, action, With(options, PrintRows));
+  SetRowsAction(command, common, action, With(options, PrintRows));
 }
 
 }  // namespace cfile::tools

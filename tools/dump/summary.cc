@@ -10,11 +10,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "cfile/records.h"
 #include "cfile/status.h"
 #include "tools/document.h"
 #include "tools/dump/totals.h"
 #include "tools/location.h"
+#include "tools/merge_rule.h"
 #include "tools/progress.h"
 #include "tools/utf8.h"
 
@@ -246,7 +246,8 @@ Outcome SummarizeTable(const CommonOptions& common, const TableReader& table, bo
   const std::string mark = known ? "" : " (incomplete)";
   Document document(common.json, common.path, 7);
   document.AddPath("table", common.path);
-  document.Add("rows", table.num_rows());
+  const bool has_rule = table.schema().merge_rule.has_value();
+  document.Add("rows", table.num_rows(), absl::StrCat(table.num_rows(), has_rule ? " stored" : ""));
   document.AddText("parts", std::to_string(table.num_parts()));
   document.AddText("blocks", std::to_string(blocks) + mark);
   if (common.json) {
@@ -267,6 +268,7 @@ Outcome SummarizeTable(const CommonOptions& common, const TableReader& table, bo
     }
   }
   AddKeys(table.schema(), key, document);
+  if (has_rule) document.Add("merge", MergeRuleJson(table), MergeRuleText(table));
   document.AddJson({{"size", Known(!whole.lacks_files, whole.bytes)},
                     {"nulls", Known(known, nulls)},
                     {"ratio", Known(known, Quotient(decoded, stored))}});
@@ -301,8 +303,9 @@ absl::StatusOr<std::string> SchemaText(const Input& input, const std::string& pa
                                                    input.file->type().ToString(),
                                                    ": only tables have a schema"));
   }
-  CFILE_ASSIGN_OR_RETURN(const RecordReader reader, RecordReader::Open(*input.table));
-  return TerminalSafeLines(reader.schema().ToString());
+  const TableReader& table = *input.table;
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table.schema().Records(table.record_limits()));
+  return TerminalSafeLines(schema.ToString() + MergeRuleLines(table.schema()));
 }
 
 Outcome PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output) {

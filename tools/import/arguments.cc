@@ -297,6 +297,17 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, Output& output,
            "--not-null makes nulls errors",
            OneOf({"first", "last"}))
       .needs = "--sorted-by";
+  tool.Add("--merge RULE", &import.merge.rule,
+           "newest: rows that are appended later replace older rows with\nequal values in the "
+           "--sorted-by columns, which must differ\nin the rows of one import",
+           OneOf({"newest"}))
+      .needs = "--sorted-by";
+  tool.Add("--deleted-column COLUMN", &import.merge.deleted_column,
+           "If this bool column is true in the newest row of a key,\nthe key was deleted")
+      .needs = "--merge";
+  tool.Add("--time-column COLUMN", &import.merge.time_column,
+           "The column for `cfile-table time-bound`, stored as int32 or\nint64")
+      .needs = "--merge";
   tool.AddNames(
       "--columns NAME,...", &import.columns,
       "Import only these columns; of JSON, fields of the records. A\nname with a comma is "
@@ -311,7 +322,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, Output& output,
            "Of Parquet: print how many pages were copied, compressed\nagain, and encoded again");
   tool.Add("--append", &import.append,
            "Add a part to OUT_TABLE, with the columns and types of OUT_TABLE")
-      .excludes = {"--not-null", "--nulls", "--schema"};
+      .excludes = {"--not-null", "--nulls", "--schema", "--merge"};
   tool.Add("--evolve", &import.evolve,
            "With --append, change the columns of OUT_TABLE so that\nthe rows fit: nulls, wider "
            "numbers, new columns, and nulls\nin columns that the input lacks")

@@ -43,7 +43,7 @@ void SetKeys(const std::vector<std::string>& sorted_by, bool nulls_last, Schema&
   for (const std::string& name : sorted_by) {
     const size_t column = *schema.Find(name);
     const bool nullable = schema.columns[column].nullable;
-    if (sorted_by.size() == 1 && !nullable) return;
+    if (sorted_by.size() == 1 && !nullable && !schema.merge_rule) return;
     schema.key_columns.push_back(column);
     if (nullable && nulls_last) schema.nulls_last.push_back(column);
   }
@@ -72,6 +72,7 @@ absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema)
                            RecordSchema::Create(std::move(nodes), options.record_limits));
     schema = Schema::OfRecords(tree);
   }
+  SetMergeRule(options.merge, schema);
   SetKeys(options.sorted_by, options.nulls_last, schema);
   return schema;
 }

@@ -24,6 +24,9 @@ void VisitColumnNames(const ImportOptions& options, Visitor visit) {
   for (const std::string& name : options.not_null) visit("--not-null", name);
   VisitLayoutColumns(options, visit);
   for (const std::string& name : options.sorted_by) visit("--sorted-by", name);
+  const MergeOptions& merge = options.merge;
+  if (!merge.deleted_column.empty()) visit("--deleted-column", merge.deleted_column);
+  if (!merge.time_column.empty()) visit("--time-column", merge.time_column);
 }
 
 // kInvalidArgument: the schema of `input` has no column that an option names, or --sorted-by names
@@ -35,7 +38,8 @@ absl::Status CheckColumnNames(const ImportOptions& options, const std::string& i
 std::vector<std::string> FieldsOf(const RecordSchema& schema);
 
 // Sets the key columns of a table whose rows are sorted by `sorted_by`, if there are any. A single
-// column without nulls gets a value index instead; otherwise one more column has compound keys.
+// column without nulls gets a value index instead, unless the schema has a merge rule; otherwise one
+// more column has compound keys.
 void SetKeys(const std::vector<std::string>& sorted_by, bool nulls_last, Schema& schema);
 
 // Applies --type, --not-null, --sorted-by and --nulls to the schema of a new table.

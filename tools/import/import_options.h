@@ -13,6 +13,7 @@
 #include "tools/command_line.h"
 #include "tools/import/csv_input.h"
 #include "tools/layout_options.h"
+#include "tools/merge_rule.h"
 #include "tools/output.h"
 #include "tools/time_format.h"
 
@@ -42,6 +43,7 @@ struct ImportOptions : LayoutOptions {
   std::optional<size_t> max_page_size_bytes = {};  // of a Parquet file
   RecordLimits record_limits = {};
   std::vector<std::string> sorted_by;     // columns, the most significant first
+  MergeOptions merge;                     // of a new table, whose key are the columns `sorted_by`
   size_t memory_bytes = size_t{1} << 30;  // for sorting
   // Where the nulls of the columns in `sorted_by` sort: after all values, or before all values.
   // With `append`, the table says this.

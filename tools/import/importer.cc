@@ -52,6 +52,8 @@ class Importer {
     Schema schema;
     schema.columns.resize(columns_.size());
     for (const ImportColumn& column : columns_) schema.columns[column.table_column] = column.schema;
+    SetMergeRule(options_.merge, schema);
+    if (options_.append) schema.merge_rule = merge_rule_;
     SetKeys(sorted_by_, options_.nulls_last, schema);
     const std::vector<WriterOptions> column_options =
         OptionsOfColumns(options_, schema, sorted_by_);
@@ -223,6 +225,7 @@ class Importer {
     // all of its rows.
     CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, table));
     key_types_ = schema.key_types();
+    merge_rule_ = schema.merge_rule;
     if (options_.skip_bad_rows == 0) return absl::OkStatus();
     std::vector<ColumnRule> rules;
     for (const ImportColumn& column : columns_) {
@@ -371,6 +374,7 @@ class Importer {
   std::vector<ImportColumn> columns_;  // in the order of the file
   std::vector<std::string> sorted_by_;
   std::vector<KeyColumn> key_types_;       // the types of sorted_by_
+  std::optional<MergeRule> merge_rule_;    // of the table to which rows are appended
   std::optional<RowKey> row_key_;          // set if rows are sorted
   bool in_order_ = true;                   // the rows are written in the order of the file
   std::span<const KeyedRow> sorted_rows_;  // the rows to write next, if not in_order_

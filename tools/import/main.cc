@@ -151,11 +151,11 @@ bool IsText(InputFormat format) {
   return format == InputFormat::kCsv || format == InputFormat::kJson;
 }
 
-// Takes the types of the columns of CSV from --schema; those of --type come first.
+// Takes the types of the columns of CSV, and the merge rule, from --schema; those of --type come
+// first.
 absl::Status TakeTypes(ImportOptions& options) {
   if (options.schema_path.empty()) return absl::OkStatus();
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
-                         ReadSchema(options.schema_path, options.record_limits));
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, ReadSchema(options));
   for (const size_t leaf : schema.leaves()) {
     const RecordNode& node = schema.nodes()[leaf];
     if (node.parent != 0 || node.repetition == Repetition::kRepeated) {

@@ -70,6 +70,7 @@ class ParquetImporter final : public ColumnarImporter {
     chosen.schema = schema_;
     chosen.schema->key_columns.clear();
     chosen.schema->nulls_last.clear();
+    chosen.schema->merge_rule.reset();
     chosen.writer = {{.max_block_size_bytes = options_.max_block_size_bytes}};
     return ImportInto(copy.path(), std::move(chosen));
   }

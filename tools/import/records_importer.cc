@@ -241,18 +241,21 @@ absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options,
 
 }  // namespace
 
-absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLimits& limits) {
+absl::StatusOr<RecordSchema> ReadSchema(ImportOptions& options) {
+  const std::string& path = options.schema_path;
   CFILE_ASSIGN_OR_RETURN(const auto source, OpenPreadSource(path));
   if (source->size() > kMaxSchemaBytes) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": too long to be a schema"));
   }
-  CFILE_ASSIGN_OR_RETURN(const std::string text, ReadBytes(*source, 0, source->size()));
-  auto schema = RecordSchema::Parse(text, limits);
+  CFILE_ASSIGN_OR_RETURN(std::string text, ReadBytes(*source, 0, source->size()));
+  const absl::Status taken = TakeMergeRuleLines(text, options.sorted_by, options.merge);
+  if (!taken.ok()) return absl::InvalidArgumentError(StrCat(path, ": ", taken.message()));
+  auto schema = RecordSchema::Parse(text, options.record_limits);
   if (schema.ok()) return schema;
   return absl::InvalidArgumentError(absl::StrCat(path, ":", schema.status().message()));
 }
 
-absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const InputFile& file,
+absl::StatusOr<ImportResult> ImportRecords(ImportOptions options, const InputFile& file,
                                            Progress& progress) {
   CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as JSON"));
   CFILE_RETURN_IF_ERROR(CheckIsUtf8Text(*file.source));
@@ -262,8 +265,7 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const I
                                   .columns = {options.columns.begin(), options.columns.end()}};
   if (options.append) return ImportIntoTable(options, parsing, lines, progress);
   if (options.schema_path.empty()) return ImportWithFoundSchema(options, parsing, lines, progress);
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema all,
-                         ReadSchema(options.schema_path, options.record_limits));
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema all, ReadSchema(options));
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ChosenFields(all, options));
   CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
   return ImportWith(schema, options.sorted_by, parsing, options, lines, progress);

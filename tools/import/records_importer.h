@@ -10,15 +10,16 @@
 
 namespace cfile::tools {
 
-// Reads a schema in the notation of cfile/record_schema.h. kInvalidArgument: there is none in it.
-absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLimits& limits);
+// Reads the file options.schema_path: a schema in the notation of cfile/record_schema.h. Takes the
+// lines of a merge rule (tools/merge_rule.h) into the options. kInvalidArgument: it has no schema.
+absl::StatusOr<RecordSchema> ReadSchema(ImportOptions& options);
 
 // Imports `file` into the table options.output. If the schema is given, or if records are appended
 // to a table, reads the input once. Otherwise finds the schema of the first 4 MiB, then writes all
 // records with it. If the schema of all records is another one, starts again with that one. If the
 // records must be sorted, writes them to a temporary table first (table_sorter.h). Errors: those of
 // Import (importer.h).
-absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const InputFile& file,
+absl::StatusOr<ImportResult> ImportRecords(ImportOptions options, const InputFile& file,
                                            Progress& progress);
 
 }  // namespace cfile::tools

@@ -204,7 +204,7 @@ bool IsNested(const ImportResult& result) {
 absl::StatusOr<TableReader> OpenForRows(const ImportOptions& options, const ImportResult& result) {
   if (result.columns.size() > kMostColumns || options.output.find("://") != std::string::npos)
     return absl::UnavailableError("");
-  return TableReader::Open(options.output, {.blocks_up_to_file_size = true});
+  return TableReader::Open(options.output, {.stored_rows = true, .blocks_up_to_file_size = true});
 }
 
 // The first new records of a table of nested records, as lines of JSON.

@@ -134,6 +134,7 @@ absl::StatusOr<UnsortedTable> UnsortedTable::Create(const std::string& directory
   table.schema_ = schema;
   table.schema_.key_columns.clear();
   table.schema_.nulls_last.clear();
+  table.schema_.merge_rule.reset();
   table.column_options_ = std::move(column_options);
   for (const WriterOptions& column : table.column_options_) {
     table.own_options_.push_back(TemporaryOptions(column));
@@ -222,8 +223,15 @@ absl::Status SortedRuns::Merge(const Group& group, TableWriter& to, Progress& pr
   CFILE_ASSIGN_OR_RETURN(const TableReader table,
                          TableReader::Open(group.directory, reader_options_));
   progress.Begin("merging", 0);
+  uint64_t merged = 0;
   CFILE_RETURN_IF_ERROR(
-      AppendMerged(table, to, [&](uint64_t rows) { return progress.Update(0, rows); }));
+      AppendMerged(table, to, [&](uint64_t rows) { return progress.Update(0, merged = rows); }));
+  if (merged < table.num_rows()) {
+    return absl::InvalidArgumentError(
+        "several rows have the same key; because of the table's merge rule, the rows of a part "
+        "must "
+        "have different keys");
+  }
   std::error_code ignored;
   std::filesystem::remove_all(group.directory, ignored);
   return absl::OkStatus();

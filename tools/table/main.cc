@@ -1,6 +1,6 @@
 // cfile-table: lists, merges and drops the parts of a table (a part is a group of rows with its own
-// files), and sets which programs can read it. It also removes files that the table no longer
-// needs, and repairs damaged tables.
+// files), sets which programs can read it, and which times are too old. It also removes files that
+// the table no longer needs, and repairs damaged tables.
 #include <chrono>
 #include <functional>
 #include <set>
@@ -19,6 +19,7 @@
 #include "tools/document.h"
 #include "tools/key_text.h"
 #include "tools/location.h"
+#include "tools/merge_rule.h"
 #include "tools/utf8.h"
 #ifdef CFILE_WITH_SALVAGE
 #include "cfile/table_repair.h"
@@ -46,7 +47,8 @@ struct Arguments {
   TableLocation table{std::string()};
   std::vector<std::string> parts;  // names, or the beginnings of names
   std::vector<std::string> keys;
-  std::string oldest_reader;
+  std::string oldest_reader, time;
+  bool stored_rows = false;
   bool json = false;
   uint64_t older_than_seconds = 7 * 24 * 3600;
   bool salvage = false;
@@ -60,7 +62,9 @@ struct Arguments {
 };
 
 ReaderOptions Reading(const Arguments& arguments) {
-  return {.max_block_size_bytes = arguments.max_block_size_bytes, .blocks_up_to_file_size = true};
+  return {.stored_rows = arguments.stored_rows,
+          .max_block_size_bytes = arguments.max_block_size_bytes,
+          .blocks_up_to_file_size = true};
 }
 
 // What can be read can be written again.
@@ -182,8 +186,8 @@ Outcome Drop(const Arguments& arguments, Output& output) {
   std::vector<RemovedRows> removed;
   for (const PartInfo& part : parts) removed.push_back({part.name, part.num_rows});
   return RemoveRows(
-      arguments, table, removed, [&] { return DropParts(arguments.table, NamesOf(parts)); },
-      output);
+      arguments, table, removed,
+      [&] { return DropParts(arguments.table, NamesOf(parts), Reading(arguments)); }, output);
 }
 
 // Returns the numbers of rows that are less than `key`, for the parts that have such rows.
@@ -412,7 +416,13 @@ ExitCode Run(int argc, char** argv) {
     command.Add("--all", &arguments.all, "Even if these are all rows of the table");
     return with_dry_run(command);
   };
-  with_all(add("drop", "Remove parts from the table", Drop))
+  const auto with_stored_rows = [&](Command& command) -> Command& {
+    command.Add(
+        "--stored-rows", &arguments.stored_rows,
+        "Of a table with a merge rule: even if rows that were replaced or deleted come back");
+    return command;
+  };
+  with_stored_rows(with_all(add("drop", "Remove parts from the table", Drop)))
       .Add(
           "PART", &arguments.parts,
           "The numbers of the parts, counted from 0, their names, or the beginnings of names. With "
@@ -432,6 +442,14 @@ ExitCode Run(int argc, char** argv) {
       .Add("READER", &arguments.oldest_reader,
            "The oldest program that must be able to read the table: 0.1 or 0.2 (versions of cfile)")
       .required = true;
+  add("time-bound",
+      "Raise the bound for the time column of the merge rule: keys whose newest row is before TIME "
+      "have no row from now on. `compact` removes such rows",
+      [](const Arguments& given, Output&) -> Outcome {
+        return RaiseTimeBound(given.table, given.time);
+      })
+      .Add("TIME", &arguments.time, "A value as `cfile-dump rows` prints it")
+      .required = true;
   with_dry_run(add("gc",
                    "Remove the files of parts that the table no longer has, or of a table whose "
                    "first writer was killed",
@@ -441,12 +459,12 @@ ExitCode Run(int argc, char** argv) {
            "No writer or reader may need these files any more",
            NumberIn(0, UINT32_MAX));
 #ifdef CFILE_WITH_SALVAGE
-  Command& repair = with_block_size(with_dry_run(
+  Command& repair = with_stored_rows(with_block_size(with_dry_run(
       add("repair",
           "Read all values, and rebuild a damaged or missing table.cft from the parts. Parts with "
           "damaged files stay, unless an option says otherwise. Exits with 2 if a part is damaged "
           "or left out, or if --dry-run finds something to repair",
-          RepairTable)));
+          RepairTable))));
   repair.Add("--salvage", &arguments.salvage,
              "Replace each damaged part by the rows that all its columns still have");
   repair.Add("--null-lost", &arguments.null_lost,

@@ -33,6 +33,7 @@ absl::StatusOr<ReaderOptions> OptionsOf(const cfile_reader_options* options) {
   Set(result.max_table_memory_bytes, given.max_table_memory_bytes);
   Set(result.max_open_files, given.max_open_files);
   Set(result.read_ahead_bytes, given.read_ahead_bytes);
+  result.stored_rows = given.stored_rows != 0;
   return result;
 }
 

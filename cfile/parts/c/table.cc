@@ -51,12 +51,21 @@ void cfile_table_free(cfile_table* table) { delete table; }
 cfile_code cfile_table_get_info(const cfile_table* table, cfile_table_info* info) {
   return Call({table, info}, [&] {
     const cfile::Schema& schema = table->reader.schema();
+    const cfile::MergeRule rule = schema.merge_rule.value_or(cfile::MergeRule());
+    const std::optional<int64_t> bound = table->reader.time_bound();
     return FillStruct(cfile_table_info{.struct_size = 0,
                                        .num_rows = table->reader.num_rows(),
                                        .num_parts = table->reader.num_parts(),
                                        .num_columns = schema.columns.size(),
                                        .num_key_columns = schema.key_columns.size(),
-                                       .key_index = schema.key_index().value_or(0)},
+                                       .key_index = schema.key_index().value_or(0),
+                                       .has_merge_rule = schema.merge_rule.has_value(),
+                                       .has_deleted_column = rule.deleted_column.has_value(),
+                                       .has_time_column = rule.time_column.has_value(),
+                                       .has_time_bound = bound.has_value(),
+                                       .deleted_column = rule.deleted_column.value_or(0),
+                                       .time_column = rule.time_column.value_or(0),
+                                       .time_bound = bound.value_or(0)},
                       info);
   });
 }
@@ -161,6 +170,10 @@ cfile_code cfile_table_drop_parts(const char* directory, const char* const* part
   return CallOnParts(directory, parts, num_parts, [&](const std::vector<std::string>& names) {
     return cfile::DropParts(directory, names);
   });
+}
+
+cfile_code cfile_table_raise_time_bound(const char* directory, int64_t bound) {
+  return Call({directory}, [&] { return cfile::RaiseTimeBound(directory, bound); });
 }
 
 cfile_code cfile_table_collect_garbage(const char* directory, uint64_t older_than) {

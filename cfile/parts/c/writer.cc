@@ -1,5 +1,6 @@
 #include "cfile/parts/c/writer.h"
 
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -175,6 +176,18 @@ cfile_code cfile_schema_add_key(cfile_schema* schema, size_t column, int32_t nul
   return CallOn(schema, {}, [&] {
     schema->schema.key_columns.push_back(column);
     if (nulls_last != 0) schema->schema.nulls_last.push_back(column);
+    return absl::OkStatus();
+  });
+}
+
+cfile_code cfile_schema_set_merge_rule(cfile_schema* schema, const size_t* deleted_column,
+                                       const size_t* time_column) {
+  const auto chosen = [](const size_t* column) {
+    return column == nullptr ? std::nullopt : std::optional<size_t>(*column);
+  };
+  return CallOn(schema, {}, [&] {
+    schema->schema.merge_rule = {.deleted_column = chosen(deleted_column),
+                                 .time_column = chosen(time_column)};
     return absl::OkStatus();
   });
 }

@@ -65,6 +65,11 @@ class Opened:
     fields: list[str]  # the top-level fields of the rows: names of columns, or of groups of a table of nested records
     snapshot: bytes | None  # the bytes of table.cft, for open_table; None for a file, and for a table in a file system of Python
     threads: int  # of a scan of all rows
+    applies_rule: bool  # a merge rule hides some of the num_rows stored rows: then stream(), count() and newest() obey it, and all that
+    # needs numbers of rows raises ArgumentError, and statistics() do. begin and end of stream() still count stored rows.
+    merge_rule: dict[str, Any] | None  # deleted_column, time_column (names or None), time_bound (stored value or None); None: no rule
+    stored: Opened | None  # rules.py sets both
+    counted: int | None
     origin: tuple[Any, ...]  # how to open it again; opening.py sets it
     def close(self) -> None:
         """Closes the files when calls and streams that use them have ended. All other methods then raise ValueError."""
@@ -110,7 +115,7 @@ class Opened:
     def verify(self) -> dict[str, Any]:
         """rows, blocks, bytes (checked) and damages, limits: lists of dicts: message, file (path), offset (bytes, or None), code."""
 
-# Options: verify_checksums, cache_size_bytes, snapshot. With Opened.snapshot of an earlier call, open_table opens the table as it was then.
+# Options: verify_checksums, cache_size_bytes, stored_rows, snapshot. With Opened.snapshot of an earlier call, open_table opens the table as it was then.
 # Reads of its rows raise ConflictError if collect_garbage has removed files of that time.
 def open_file(source: str | Location | RangedFile, **options: Any) -> Opened: ...
 def open_table(source: str | Location | TableFiles, **options: Any) -> Opened: ...
@@ -128,10 +133,16 @@ class WriterSettings(TypedDict, total=False):
     oldest_reader: str  # "kudu", "0.1", "0.2"
     metadata: dict[str, str]
 
+class MergeSettings(TypedDict, total=False):
+    """A merge rule."""
+    deleted_column: str | None
+    time_column: str | None
+
 class Writer:
     """Writes a part of a table, or a file. Not thread-safe. Without finish() nothing becomes visible."""
     @staticmethod
-    def create(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = ()) -> Writer:
+    def create(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = (),
+               merge: MergeSettings | None = None) -> Writer:
         """`schema`: an object with __arrow_c_schema__ (a struct type). settings: {"": settings of all columns not named, column:
         settings}. A column with value_index is not nullable. FileExistsError: the path is not empty. UnsupportedError: a field
         has no column type."""
@@ -141,7 +152,8 @@ class Writer:
     @staticmethod
     def append(path: str | Location, settings: dict[str, WriterSettings], replaced: Sequence[str] = ()) -> Writer: ...
     @staticmethod
-    def prepare(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = ()) -> Writer:
+    def prepare(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = (),
+                merge: MergeSettings | None = None) -> Writer:
         """Arguments as for create. Begins a part for finish_prepared. ArgumentError: the table exists and has another schema."""
     @staticmethod
     def create_file(path: str | Location, schema: object, settings: WriterSettings, overwrite: bool) -> Writer:
@@ -150,7 +162,8 @@ class Writer:
     def write(self, data: object, /) -> None:
         """Appends an object with __arrow_c_stream__. Checks for KeyboardInterrupt between batches."""
     def merge(self, table: str | Location, /) -> None:
-        """Appends the rows of all parts of the table at this path in key order (AppendMerged)."""
+        """Appends the rows of all parts of the table at this path in key order (AppendMerged). ArgumentError: by the merge rule, rows must
+        have different keys, and two have not."""
     def finish(self) -> None: ...
     def finish_prepared(self) -> bytes:
         """Completes the part without publishing it. Returns a description for commit_parts. The writer comes from prepare or append."""
@@ -168,7 +181,8 @@ def part_origin(path: str | Location, part: str, /) -> tuple[int, list[str]] | N
     """The commit of a part and the names of the parts that it replaced; None if nothing says it, see ReadPartOrigin."""
 
 def raise_oldest_reader(path: str | Location, reader: str, /) -> str: ...
-def drop_parts(path: str | Location, parts: Sequence[str], /) -> None: ...
+def drop_parts(path: str | Location, parts: Sequence[str], stored_rows: bool, /) -> None: ...
+def raise_time_bound(path: str | Location, bound: int, /) -> None: ...
 def commit_parts(path: str | Location, parts: Sequence[bytes], id: str, replaced: Sequence[str], schema: object | None,
                  keys: Sequence[str]) -> bool:
     """Publishes the parts that Writer.finish_prepared has described (cfile/prepared_parts.h). schema, keys: as for Writer.create,
@@ -191,7 +205,7 @@ def reorder_columns(path: str | Location, names: Sequence[str], /) -> None: ...
 def widen_column(path: str | Location, name: str, type: str, /) -> None: ...
 
 def repair(path: str | Location, options: dict[str, bool]) -> list[dict[str, Any]]:
-    """Each part: name, state, num_rows, lost_rows, lost_values, reason. options: fields of RepairOptions."""
+    """Each part: name, state, num_rows, lost_rows, lost_values, reason. options: fields of RepairOptions, and stored_rows."""
 
 # Parquet (cfile/parquet.h). Both return rows, row_groups, copied_pages, recompressed_pages, recoded_pages, bytes_in, bytes_out.
 def import_parquet(source: str | Location | RangedFile, target: str | Location, settings: dict[str, WriterSettings],

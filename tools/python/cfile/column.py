@@ -10,6 +10,7 @@ from .condition import Condition
 from .errors import ArgumentError
 from .optional import Lazy
 from .rows import OpenRows
+from .rules import check_numbers, num_rows_of, stored_of
 from .selection import KeyPosition, Selection, single_ordinal, types_of
 
 values = Lazy("cfile.values")
@@ -66,13 +67,14 @@ class Column(OpenRows):
         return any(info["name"] == self.name for info in self._opened.columns)
 
     def __len__(self) -> int:
-        return self._opened.num_rows
+        return num_rows_of(self._opened)
 
     def _all(self) -> Selection:
         return Selection(self._opened, [self.name], column_only=True)
 
     def __getitem__(self, key: int | slice | Sequence[int]) -> Any:
         """column[5] is a value; column[2:10], column[[5, 1]] and column[mask] are Rows, see Table.take."""
+        check_numbers(self._opened, "column[...]")
         ordinal = single_ordinal(key, len(self))
         if ordinal is not None:
             return self._values([ordinal])[0]
@@ -80,6 +82,7 @@ class Column(OpenRows):
         return self._all()[several]
 
     def __iter__(self) -> Iterator[Any]:
+        check_numbers(self._opened, "an iteration")
         for begin in range(0, len(self), 4096):
             yield from self._values(range(begin, min(begin + 4096, len(self))))
 
@@ -147,7 +150,11 @@ class Column(OpenRows):
     def _between(self, low: Any, high: Any, rows: Selection) -> Selection:
         bounds = [None if key is None else self._key(key) for key in (low, high)]
         found = self._opened.key_range(self.name, *bounds)
-        return rows._changed(ordinals=array("Q", found)) if isinstance(found, bytes) else rows[found[0]:found[1]]
+        if not isinstance(found, bytes):
+            return rows._part(*found)
+        if self._opened.applies_rule:
+            rows = Selection(stored_of(self._opened), rows._columns, column_only=rows._column_only)
+        return rows._changed(ordinals=array("Q", found))
 
     @property
     def is_sorted(self) -> bool:

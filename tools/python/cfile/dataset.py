@@ -163,7 +163,7 @@ class _Files(pyarrow.fs.FileSystemHandler):  # type: ignore[misc]
 
     def open_input_file(self, path: str) -> Any:
         begin, _, end = path.partition("-")
-        reader = self._table[int(begin):int(end)].to_batches()
+        reader = self._table._all()._part(int(begin), int(end)).to_batches()
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, reader.schema) as writer:
             for batch in reader:
@@ -192,8 +192,8 @@ class TableDataset(pyarrow.dataset.FileSystemDataset):  # type: ignore[misc]
         schema = pa.schema(table)
         files = pyarrow.fs.PyFileSystem(_Files(table))
         format = pyarrow.dataset.IpcFileFormat()
-        fragments = [format.make_fragment(f"{begin}-{min(begin + _FRAGMENT_ROWS, len(table))}", files)
-                     for begin in range(0, len(table), _FRAGMENT_ROWS)]
+        fragments = [format.make_fragment(f"{begin}-{begin + _FRAGMENT_ROWS}", files)
+                     for begin in range(0, table._opened.num_rows, _FRAGMENT_ROWS)]
         super().__init__(fragments, schema, format, files)
 
     def scanner(self, columns: Any = None, filter: Any = None, batch_size: int | None = None, **options: Any) -> Any:

@@ -77,6 +77,10 @@ def error_of(code: int, message: str) -> BaseException:
     """Returns the exception for an error of the library. The native module calls this function."""
     if code == 15:
         return _data_error(message)
+    message = message.replace("ReaderOptions::stored_rows", "stored_rows=True")
+    if message.endswith("must have different keys"):
+        message += ("; keep the last row of each key before writing, for example with drop_duplicates(key, keep='last') of pandas or "
+                    "unique(key, keep='last') of Polars")
     # The text of an error of the system ends with the name of the error.
     number = next((number for number in errno.errorcode if message.endswith(os.strerror(number))), None)
     if code == 8 and number in (None, errno.ENOMEM):

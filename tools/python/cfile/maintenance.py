@@ -13,6 +13,7 @@ from . import _native, keeping
 from .errors import ArgumentError
 from .locations import located
 from .optional import Lazy
+from .selection import types_of
 from .table import Table
 from .writing import Data, names_of, settings_of
 
@@ -42,12 +43,17 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
     return _native.compact(target, names_of(parts), settings, newest)
 
 
-def drop_parts(path: Path, parts: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
-    """Removes parts (Table.parts names them). Their files stay until collect_garbage. NotFoundError: there is no such part."""
+def drop_parts(path: Path, parts: Sequence[str], *, stored_rows: bool = False,
+               storage_options: Mapping[str, Any] | None = None) -> None:
+    """Removes parts (Table.parts names them). Their files stay until collect_garbage. NotFoundError: there is no such part.
+
+    ArgumentError: the table has a merge rule, and rows that these parts may have replaced or deleted would come back. stored_rows: allows
+    it.
+    """
     target, dropped = located(path, storage_options), names_of(parts)
     if any(part["name"] in dropped for part in _native.open_table(target).parts()[:1]):
         keeping.before_dropping(target)
-    _native.drop_parts(target, dropped)
+    _native.drop_parts(target, dropped, stored_rows)
 
 
 def drop_rows_below(path: Path, key: Any, column: str | None = None, *,
@@ -81,6 +87,19 @@ def raise_oldest_reader(path: Path, reader: str, *, storage_options: Mapping[str
     '0.1'
     """
     return _native.raise_oldest_reader(located(path, storage_options), reader)
+
+
+def raise_time_bound(path: Path, time: Any, *, storage_options: Mapping[str, Any] | None = None) -> None:
+    """Raises the bound of a merge rule's time column (`merge` of cfile.write): keys whose newest row is before `time` have no row any more.
+
+    compact removes such rows. ArgumentError: the table has no such column, or a later bound.
+    """
+    target = located(path, storage_options)
+    opened = _native.open_table(target)
+    column = (opened.merge_rule or {}).get("time_column")
+    if column is None:
+        raise ArgumentError(f"{opened.name}: the table has no merge rule with a time column")
+    _native.raise_time_bound(target, values.exact_of(time, types_of(opened)[column]))
 
 
 def add_column(path: Path, name: str, type: str, *, nullable: bool = True, default: Any = None,
@@ -164,13 +183,15 @@ def widen_column(path: Path, name: str, type: str, *, storage_options: Mapping[s
 
 
 def repair(path: Path, *, salvage: bool = False, null_lost: bool = False, drop_damaged: bool = False, force: bool = False,
-           dry_run: bool = False, storage_options: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+           dry_run: bool = False, stored_rows: bool = False,
+           storage_options: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
     """Reads a whole table, and rebuilds it from the parts if table.cft is damaged or missing. Damaged parts stay as they are.
 
     Returns name, state, num_rows, lost_rows, lost_values (by column) and reason of each part.
     salvage: replaces each damaged part by the rows that can be read. null_lost: lost values of nullable columns become None instead,
     and their rows stay. drop_damaged: leaves damaged parts out of the table; with salvage, only parts of which nothing can be read.
     Their files stay until collect_garbage, and force brings them back. force: rebuilds a sound table, too. dry_run: changes nothing.
+    stored_rows: of a table with a merge rule, also if rows are lost, so that rows that they have replaced or deleted come back.
     """
     return _native.repair(located(path, storage_options), {"salvage": salvage, "null_lost": null_lost, "drop_damaged": drop_damaged,
-                                                           "force": force, "dry_run": dry_run})
+                                                           "force": force, "dry_run": dry_run, "stored_rows": stored_rows})

@@ -56,7 +56,7 @@ copyreg.pickle(_native.Opened, lambda found: (_again, (found.origin, found.snaps
 
 
 def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None, verify_checksums: bool = True,
-         cache_size_bytes: int | None = None, threads: int | None = None) -> Any:
+         cache_size_bytes: int | None = None, threads: int | None = None, stored_rows: bool = False) -> Any:
     """Opens a file or a table, to read it.
 
     source: the path of a file gives a Column, the path of a directory a Table. Other possibilities:
@@ -84,6 +84,9 @@ def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, A
         One thread does scans with a condition, a limit or reverse, scans of few rows or of more than 64 columns, slices of a file, and
         to_polars and dictionaries=True of a table of several parts.
 
+    stored_rows: of a table with a merge rule (`merge` of cfile.write), all stored rows, as if there were no rule: also those that were
+        replaced or deleted, or are too old.
+
     NotFoundError: there is nothing at this path. DataError: it is damaged, or is no file or table. Exceptions of an object's methods
     come through. Local files are read with pread: if a file shrinks meanwhile, an exception is raised.
 
@@ -98,14 +101,16 @@ def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, A
     if threads is not None and threads < 1:
         raise ArgumentError(f"threads: expected a number from 1, found {threads}")
     source_opened = opened(source, filesystem=filesystem, storage_options=storage_options, verify_checksums=verify_checksums,
-                           cache_size_bytes=cache_size_bytes, threads=min(2, os.cpu_count() or 1) if threads is None else threads)
+                           cache_size_bytes=cache_size_bytes, threads=min(2, os.cpu_count() or 1) if threads is None else threads,
+                           stored_rows=stored_rows)
     return Table(source_opened) if source_opened.is_table else Column(source_opened, source_opened.columns[0])
 
 
 class Fragment(Rows):
     """Consecutive rows of one part. It can be pickled, and opens the table when it is read.
 
-    ConflictError: since `fragments` was called, the part was dropped or replaced.
+    ConflictError: since `fragments` was called, the part was dropped or replaced. (Of a table with a merge rule, a fragment has the rows
+    of that moment, and raises ConflictError if cfile.collect_garbage has removed their files.)
     """
 
     __slots__ = ("path", "part", "begin", "end", "_columns", "_where", "_options")
@@ -164,6 +169,10 @@ def fragments(path: Any, count: int | None = None, *, columns: Sequence[str] | N
     given = (("filesystem", filesystem), ("storage_options", storage_options))
     options: dict[str, Any] = {name: value for name, value in given if value is not None}
     table = opened(path, **options)
+    if table.applies_rule:  # rows of parts that are appended later would hide some
+        if table.snapshot is None:
+            raise ArgumentError(f"{path}: fragments of a table with a merge rule need a local path, or an s3:// or https:// URL")
+        options["snapshot"] = table.snapshot
     where = condition_of(where)
     native = None if where is None else where.native(types_of(table))
     ranges = table.split(count or max(1, -(-table.num_rows // 1_000_000)), columns, native)

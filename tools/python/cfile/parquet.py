@@ -11,7 +11,7 @@ from .errors import ArgumentError, LimitError
 from .locations import Location, is_url, local_path, located
 from .opening import opened
 from .replacing import check_outside_tables, publish
-from .selection import Selection
+from .selection import Selection, key_of
 from .table import Table
 from .writing import Data, names_of, settings_of, write, write_data
 
@@ -159,11 +159,13 @@ def to_parquet(source: Any, target: Any, *, columns: Sequence[str] | None = None
     options = {"max_row_group_rows": row_group_rows, "compression": compression, "page_version": page_version, "page_index": page_index,
                "page_checksums": page_checksums, "check_values": check_values, "metadata": list((metadata or {}).items())}
     rows = Selection(native, columns, column_only=not native.is_table)
-    if keeping.has_byte_lists(rows):
+    if native.applies_rule or keeping.has_byte_lists(rows):
         import tempfile
         with tempfile.TemporaryDirectory() as folder:
             lists = os.path.join(folder, "lists")
+            # Rows that a merge rule has chosen are not in the order of the key.
+            names = [name for name in key_of(native) if native.applies_rule and name in (columns or native.fields)]
             with Data(rows, byte_lists=False) as data:
-                write_data(lists, data, {})
+                write_data(lists, data, {}, names)
             return _native.export_parquet(opened(lists), path, options)
     return _native.export_parquet(native, path, {**options, "columns": list(columns or ())})

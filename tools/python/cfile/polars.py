@@ -128,7 +128,9 @@ def scan_polars(source: Any, *, filesystem: Any = None, storage_options: Mapping
         source = open(source, filesystem=filesystem, storage_options=storage_options)
     opened = source._opened
     rows = source._all()._changed(column_only=False)
-    schema = rows[:0].to_polars().schema
+    if not rows._is_range:
+        raise TypeError("scan_polars needs a table, a column or a slice; a scan has its own to_polars")
+    schema = rows._part(0, 0).to_polars().schema
     # The values of an Enum have another order than their text.
     types = {name: kind for name, kind in pushing.flat_types(opened).items() if schema.get(name) not in (polars.Enum, polars.Categorical)}
 
@@ -137,9 +139,9 @@ def scan_polars(source: Any, *, filesystem: Any = None, storage_options: Mapping
         columns = with_columns
         if columns is not None and predicate is not None:
             columns = list(dict.fromkeys([*columns, *predicate.meta.root_names()]))
-        left = len(rows) if n_rows is None else n_rows
-        for begin in range(0, len(rows), _RANGE_ROWS):
-            selected = rows[begin:begin + _RANGE_ROWS].scan(condition, columns=columns, limit=left if exact else None)
+        left = rows._end - rows._begin if n_rows is None else n_rows
+        for begin in range(rows._begin, rows._end, _RANGE_ROWS):
+            selected = rows._part(begin, begin + _RANGE_ROWS).scan(condition, columns=columns, limit=left if exact else None)
             frame = selected.to_polars()
             if predicate is not None:
                 frame = frame.filter(predicate)

@@ -40,10 +40,16 @@ def _short(value: Any) -> str:
     return text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS - 1] + "…"
 
 
+def _count(column: Column | Table) -> str:
+    """Does not count the rows of a table with a merge rule, which may take long."""
+    return f"{column._opened.num_rows:,} {'stored rows with a merge rule' if column._opened.applies_rule else 'rows'}"
+
+
 def _first(column: Column) -> list[str]:
-    if column.is_nested:
-        return ["…"] * min(len(column), _MOST_ROWS)
-    return [_short(value) for value in column._values(range(min(len(column), _MOST_ROWS)))]
+    count = min(column._opened.num_rows, _MOST_ROWS)
+    if column.is_nested or column._opened.applies_rule:
+        return ["…"] * count
+    return [_short(value) for value in column._values(range(count))]
 
 
 def _cells(columns: Iterable[Column]) -> list[Sequence[str]]:
@@ -52,10 +58,10 @@ def _cells(columns: Iterable[Column]) -> list[Sequence[str]]:
 
 
 def _head(table: Table) -> str:
-    info = table.info
-    parts = f", {info['num_parts']} parts" if info["num_parts"] != 1 else ""
-    key = f", key: {', '.join(info['key'])}" if info["key"] else ""
-    return f"{len(table):,} rows, {len(table._leaves)} columns, {_size_text(info['size_bytes'])}{parts}{key}"
+    parts = table.parts
+    of_parts = f", {len(parts)} parts" if len(parts) != 1 else ""
+    key = f", key: {', '.join(table.key)}" if table.key else ""
+    return f"{_count(table)}, {len(table._leaves)} columns, {_size_text(sum(part['size_bytes'] for part in parts))}{of_parts}{key}"
 
 
 def _path(name: str) -> str:
@@ -69,7 +75,7 @@ def table_text(table: Table, name: str) -> str:
     widths = [max(map(len, column)) for column in zip(*cells)]
     lines = [f"Table {_path(name)}: {_head(table)}"]
     lines += ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
-    if len(table) > _MOST_ROWS:
+    if table._opened.num_rows > _MOST_ROWS:
         lines.append("…")
     if len(table._leaves) > _MOST_COLUMNS:
         lines.append(f"and {len(table._leaves) - _MOST_COLUMNS} more columns")
@@ -79,8 +85,8 @@ def table_text(table: Table, name: str) -> str:
 def column_text(column: Column, name: str) -> str:
     """The text of repr."""
     where = name if column.name == "value" else f"{column.name} of {_path(name)}"
-    rest = ["…"] if len(column) > _MOST_ROWS else []
-    return f"Column {where}: {column.type}, {len(column):,} rows\n[{', '.join(_first(column) + rest)}]"
+    rest = ["…"] if column._opened.num_rows > _MOST_ROWS else []
+    return f"Column {where}: {column.type}, {_count(column)}\n[{', '.join(_first(column) + rest)}]"
 
 
 def _html(caption: str, columns: Iterable[Column]) -> str:
@@ -101,4 +107,4 @@ def table_html(table: Table) -> str:
 
 def column_html(column: Column) -> str:
     """The HTML of _repr_html_."""
-    return _html(f"{len(column):,} rows", [column])
+    return _html(_count(column), [column])

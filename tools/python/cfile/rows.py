@@ -117,6 +117,8 @@ class OpenRows(Rows):
         Streams that were begun go on, and close the files at their end.
         """
         self._opened.close()
+        if self._opened.stored is not None:
+            self._opened.stored.close()
 
     def __enter__(self) -> Self:
         return self

@@ -9,6 +9,7 @@ from . import _native, keeping
 from .condition import Condition, condition_of
 from .errors import ArgumentError
 from .rows import OpenRows
+from .rules import check_numbers, num_rows_of
 
 
 def ordinals_of(ordinals: Iterable[Any], num_rows: int) -> list[int]:
@@ -121,7 +122,7 @@ class Selection(OpenRows):
     def _head(self, count: int) -> Selection:
         if count < 0:
             raise ValueError(f"head: expected a number of rows, found {count}")
-        if self._is_range:
+        if self._is_range and not self._opened.applies_rule:
             return self[:count]
         if self._ordinals is not None:
             return self._changed(ordinals=self._ordinals[:count])
@@ -168,6 +169,7 @@ class Selection(OpenRows):
         """
         if not self._is_range:
             raise TypeError("only slices and lists of a table, a column or a slice are possible; use limit for a scan")
+        check_numbers(self._opened, "a slice")
         count = self._end - self._begin
         if not isinstance(key, slice):
             return self.take(key)
@@ -180,10 +182,15 @@ class Selection(OpenRows):
             return self.take(list(range(begin, end, step)))
         return self._changed(begin=self._begin + begin, end=self._begin + max(begin, end))
 
+    def _part(self, begin: int, end: int) -> Selection:
+        """The rows of this range of stored rows: a merge rule may hide some of them."""
+        return self._changed(begin=begin, end=min(end, self._end))
+
     def take(self, ordinals: Any) -> Selection:
         """The rows with these positions, in this order, or the rows that a mask chooses; see Table.take."""
         if not self._is_range:
             raise TypeError("take needs consecutive rows: a table, a column or a slice")
+        check_numbers(self._opened, "take")
         if self._begin > 0 or self._end < self._opened.num_rows or not _is_buffer_of_ordinals(ordinals):
             num_rows = self._end - self._begin
             ordinals = _chosen(ordinals, num_rows)
@@ -208,10 +215,12 @@ class Selection(OpenRows):
         """Returns the number of rows. With a condition, this reads the columns of the condition."""
         if self._ordinals is not None:
             return len(self._ordinals)
-        if self._where is None:
-            rows = self._end - self._begin
+        is_whole = self._begin == 0 and self._end == self._opened.num_rows
+        if self._where is None and (is_whole or not self._opened.applies_rule):
+            rows = num_rows_of(self._opened) if is_whole else self._end - self._begin
             return rows if self._limit is None else min(rows, self._limit)
-        return self._opened.count(where=self._where.native(types_of(self._opened)), begin=self._begin, end=self._end, limit=self._limit)
+        where = None if self._where is None else self._where.native(types_of(self._opened))
+        return self._opened.count(where=where, begin=self._begin, end=self._end, limit=self._limit)
 
     __len__ = count
 

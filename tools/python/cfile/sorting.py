@@ -102,19 +102,20 @@ def _joined(pieces: list[Any], names: Sequence[str]) -> Any:
     return table if _is_sorted(_keys_of(ends, names)) else _reordered(table, names)
 
 
-def write_sorted(target: Location, stream: Any, names: list[str], settings: dict[str, Any], memory_limit_bytes: int) -> None:
+def write_sorted(target: Location, stream: Any, names: list[str], settings: dict[str, Any], memory_limit_bytes: int,
+                 rule: _native.MergeSettings | None) -> None:
     """Writes the rows of a stream into a new table, sorted by the columns `names`."""
     schema = arrow.schema(stream)
     check_names(names, schema.names)
     runs = _runs(stream, names, memory_limit_bytes)
     first = list(islice(runs, 2))
-    # One column without nulls gets a value index. Otherwise the table gets an index of compound keys.
-    single = len(names) == 1 and (len(first) < 2 and all(run.column(names[0]).null_count == 0 for run in first)
+    # One column without nulls gets a value index. Otherwise, or with a merge rule, the table gets an index of compound keys.
+    single = not rule and len(names) == 1 and (len(first) < 2 and all(run.column(names[0]).null_count == 0 for run in first)
                                   or not schema.field(names[0]).nullable)
     keys = [] if single else names
     if single:
         schema = with_index(schema, names[0], settings)
-    create = partial(_native.Writer.create, schema=schema, keys=keys)
+    create = partial(_native.Writer.create, schema=schema, keys=keys, merge=rule)
     with closing(create(target, settings=settings)) as writer:
         _fill(writer, first, runs, create, names[0] if single else None, target)
         writer.finish()

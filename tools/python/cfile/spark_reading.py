@@ -36,6 +36,7 @@ class TableRows:
         self.place = place
         self.fields = spark_types.arrow_schema(schema)
         self.where = condition_of(options.get("where"))
+        self.stored_rows = spark_types.flag(options, "stored_rows")
         self.size_bytes: int | None = None  # of a partition, if the options say so
         if "partition_size_bytes" in options:
             text = options["partition_size_bytes"].strip()
@@ -43,8 +44,8 @@ class TableRows:
             if self.size_bytes < 1:
                 raise ArgumentError(f"partition_size_bytes: expected a number of bytes, found {text!r}")
 
-    def open(self, snapshot: bytes | None) -> _native.Opened:
-        return _native.open_table(self.place.location(), snapshot=snapshot)
+    def open(self, snapshot: bytes | None = None) -> _native.Opened:
+        return _native.open_table(self.place.location(), snapshot=snapshot, stored_rows=self.stored_rows)
 
     def divided(self, opened: _native.Opened, where: Condition | None) -> list[tuple[int, int]]:
         """Ranges of rows that begin at parts or blocks. Leaves out parts at both ends whose bounds show that no row matches."""
@@ -128,12 +129,19 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
         self._rows = TableRows(place, schema, options)
         self._ignores_removed = spark_types.flag(options, "ignore_removed")
 
+    def _open(self) -> _native.Opened:
+        opened = self._rows.open()
+        if opened.applies_rule:
+            raise ArgumentError(f"{self._rows.place}: the table has a merge rule, and a stream of new rows cannot say which rows were "
+                                "replaced or deleted. The option stored_rows makes a stream of all rows that are stored")
+        return opened
+
     def initialOffset(self) -> dict[str, Any]:
         return dict(_START)
 
     def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, Any]:
         """All parts that the table has now. Versions of Spark before 4.2 pass no arguments."""
-        opened = _native.open_table(self._rows.place.location())
+        opened = self._open()
         parts = opened.parts()
         if not parts:
             return dict(start or _START)
@@ -143,7 +151,7 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
         """The rows after the offset `start`, up to and with the offset `end`: whole parts, the small ones together."""
         if start == end:
             return []
-        opened = _native.open_table(self._rows.place.location())
+        opened = self._open()
         parts = opened.parts()
         before, until = self._parts_until(parts, start), self._parts_until(parts, end)
         found: list[Any] = []

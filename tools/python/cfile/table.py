@@ -8,13 +8,19 @@ from . import _native, preview
 from .column import Column, KeyColumns
 from .condition import Condition
 from .errors import ArgumentError
-from .optional import need
+from .optional import Lazy, need
 from .rows import OpenRows
-from .selection import Selection, key_of, single_ordinal
+from .rules import check_numbers, num_rows_of, stored_of
+from .selection import Selection, key_of, single_ordinal, types_of
+
+values = Lazy("cfile.values")
 
 
 class Table(OpenRows):
     """An open table, with the rows that it had when it was opened.
+
+    A table with a merge rule (`merge` of cfile.write) has one row for each key, the newest. Its rows have no numbers: what needs numbers
+    raises ArgumentError, and so do statistics, which count stored rows. cfile.open(path, stored_rows=True) reads all stored rows.
 
     >>> path = tmp / "towns"
     >>> cfile.write(path, pyarrow.table({"id": [1, 2, 5], "town": ["Bergen", "Oslo", "Paris"]}), sorted_by="id")
@@ -29,7 +35,7 @@ class Table(OpenRows):
     An object may be used by several threads at the same time.
     """
 
-    __slots__ = ("_opened", "_leaves", "_fields", "_key", "_sorted")
+    __slots__ = ("_opened", "_leaves", "_fields", "_key", "_sorted", "_stored")
 
     def __init__(self, opened: _native.Opened) -> None:
         self._opened = opened
@@ -39,6 +45,7 @@ class Table(OpenRows):
         self._key = key_of(opened)
         # What seek searches. In a table without key columns, the first call finds it.
         self._sorted: Column | None = KeyColumns(opened, self._key) if self._key else None
+        self._stored: Table | None = None if opened.applies_rule else self  # what has the rows with the numbers that searches return
 
     @property
     def columns(self) -> list[str]:
@@ -62,15 +69,23 @@ class Table(OpenRows):
                 "key": self.key, "oldest_reader": self._opened.oldest_reader, "metadata": self._opened.metadata}
 
     @property
+    def merge_rule(self) -> dict[str, Any] | None:
+        """The merge rule (`merge` of cfile.write): deleted_column, time_column and time_bound, or None for each. None: no rule."""
+        rule = self._opened.merge_rule
+        if rule is not None and rule["time_bound"] is not None:
+            rule["time_bound"] = values.python_of(rule["time_bound"], types_of(self._opened)[rule["time_column"]])
+        return rule
+
+    @property
     def parts(self) -> list[dict[str, Any]]:
         """The parts of the table: name, first_ordinal, num_rows, size_bytes, and commit: the number of the commit that added the part.
 
-        Each `cfile.append` makes one part.
+        Each `cfile.append` makes one part. Stored rows are counted, also those that a merge rule hides.
         """
         return self._opened.parts()
 
     def __len__(self) -> int:
-        return self._opened.num_rows
+        return num_rows_of(self._opened)
 
     def _all(self) -> Selection:
         return Selection(self._opened, None)
@@ -87,6 +102,7 @@ class Table(OpenRows):
             if key in self._fields:
                 return self._group(key)
             raise KeyError(f"there is no column {key!r}; there are {', '.join(self.columns)}")
+        check_numbers(self._opened, "table[...]")
         ordinal = single_ordinal(key, len(self))
         if ordinal is not None:
             if any(column.is_nested for column in self._leaves) or self._fields != list(self.types):
@@ -171,7 +187,9 @@ class Table(OpenRows):
         ordinal = self._searched()._newest(key)
         if ordinal is None:
             return None
-        row: dict[str, Any] = self[ordinal] if columns is None else self.take([ordinal], columns=columns).to_pylist()[0]
+        if self._stored is None:
+            self._stored = Table(stored_of(self._opened))
+        row: dict[str, Any] = self._stored[ordinal] if columns is None else self._stored.take([ordinal], columns=columns).to_pylist()[0]
         return row
 
     @property

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -149,19 +148,19 @@ def names_of(given: Any) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def check_names(sorted_by: Collection[str], names: Collection[str]) -> None:
-    """ArgumentError: a column by which rows are to be sorted does not exist."""
-    for name in sorted_by:
+def check_names(given: Collection[str], names: Collection[str], option: str = "sorted_by") -> None:
+    """ArgumentError: a column that the option names does not exist."""
+    for name in given:
         if name not in names:
-            raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(names)}")
+            raise ArgumentError(f"{option}: there is no column {name}; there are {', '.join(names)}")
 
 
 def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[str] | bool | None = None,
           encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
           goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
           bloom_filter: int | dict[str, int] | None = None, oldest_reader: str | None = None, memory_limit_bytes: int = 1 << 30,
-          max_metadata_size_bytes: int | None = None, overwrite: bool = False,
-          storage_options: Mapping[str, Any] | None = None) -> None:
+          max_metadata_size_bytes: int | None = None, merge: str | None = None, deleted_column: str | None = None,
+          time_column: str | None = None, overwrite: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
     """Writes data into a new table, or into a file if the data is one array.
 
     path: a path, or an s3:// URL; or a URL of fsspec such as "memory://name", to which the file or the table is copied at the end.
@@ -181,6 +180,10 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
         need a newer one are refused until cfile.raise_oldest_reader. A file for Kudu keeps no labels of a Series.
     max_metadata_size_bytes: the most bytes of metadata in a file, for example of categories. Without it, 16 MiB; then all programs can read
         the file. This package reads up to 256 MiB.
+    merge: "newest" gives the table a merge rule: the columns `sorted_by` are its key, and a row replaces the rows of its key in older
+        parts (cfile.append, cfile.upsert). All readers obey the rule. The rows of one part must have different keys, without floats.
+    deleted_column: with merge, a column of bools. If it is true in the newest row of a key, the table has no row of the key.
+    time_column: with merge, a column of integers, dates or times. Keys whose newest row is before cfile.raise_time_bound have no row.
     overwrite: whether to replace the file or the table at `path`. Without it, ExistsError is raised. Something else is never replaced: no
         other file, no other directory, and no table whose directory has further files. A table at a URL cannot be replaced.
     storage_options: as for cfile.open.
@@ -197,9 +200,17 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     options = {"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                "bloom_filter": bloom_filter, "oldest_reader": oldest_reader, "max_metadata_size_bytes": max_metadata_size_bytes}
 
+    rule: _native.MergeSettings | None = None
+    if merge is not None:
+        rule = {"deleted_column": deleted_column, "time_column": time_column}
+    elif deleted_column is not None or time_column is not None:
+        raise ArgumentError("deleted_column and time_column belong to merge=\"newest\"")
+    if merge not in (None, "newest") or (rule and (not sorted_by or isinstance(sorted_by, bool))):
+        raise ArgumentError(f"merge: expected \"newest\", and the key of the table in sorted_by; found {merge!r} and {sorted_by!r}")
+
     def write_at(target: Location) -> None:
         with Data(data) as source:
-            write_data(target, source, options, sorted_by, memory_limit_bytes, overwrite)
+            write_data(target, source, options, sorted_by, memory_limit_bytes, overwrite, rule)
     if storage_options is None and is_foreign_url(path):
         from .ranges import put_new
         put_new(str(path), overwrite, write_at)
@@ -208,7 +219,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
 
 
 def write_data(target: Location, source: Data, options: Mapping[str, Any], sorted_by: Any = None, memory_limit_bytes: int = 1 << 30,
-               overwrite: bool = False) -> None:
+               overwrite: bool = False, rule: _native.MergeSettings | None = None) -> None:
     """Writes a new file or table; see write."""
     settings = settings_of(options)
     if source.fields is None:
@@ -224,75 +235,24 @@ def write_data(target: Location, source: Data, options: Mapping[str, Any], sorte
         if source.metadata:
             file_settings["metadata"] = source.metadata
         writer = _native.Writer.create_file(target, source.type, file_settings, overwrite=overwrite)
-        _finish(writer, sorting.sorted_array(source.stream) if sorted_by else source.stream)
+        finish(writer, sorting.sorted_array(source.stream) if sorted_by else source.stream)
         return
     if isinstance(sorted_by, bool):
         raise ArgumentError("sorted_by: a table needs names of columns")
     names = names_of(sorted_by or ())
-    first = next(iter(_native.leaves_of(source.type)), "")
-    with_metadata(settings, first, source.metadata)
+    leaves = _native.leaves_of(source.type)
+    for option, column in (rule or {}).items():
+        check_names([str(column)] if column else [], leaves, option)
+    with_metadata(settings, next(iter(leaves), ""), source.metadata)
     if not names:
-        _finish(_native.Writer.create(target, source.type, settings), source.stream)
+        finish(_native.Writer.create(target, source.type, settings), source.stream)
         return
-    sorting.write_sorted(target, source.stream, names, settings, memory_limit_bytes)
+    sorting.write_sorted(target, source.stream, names, settings, memory_limit_bytes, rule)
 
 
-def _finish(writer: _native.Writer, stream: Any) -> None:
+def finish(writer: _native.Writer, stream: Any) -> None:
     try:
         writer.write(stream)
         writer.finish()
     finally:
         writer.close()
-
-
-def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str, str] | None = None,
-           compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
-           block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
-           max_metadata_size_bytes: int | None = None, replacing: Sequence[str] = (), evolve: bool = False,
-           storage_options: Mapping[str, Any] | None = None) -> None:
-    """Appends rows to a table, as a new part. Arguments as for write; columns are found by their names.
-
-    replacing: the names of parts (Table.parts) whose place the new part takes. Their rows disappear in the same step.
-    evolve: changes the columns of the table in the same step, so that the rows fit. A column that gets a null becomes nullable, a number
-        gets a wider type (also an integer becomes a double, if all its values are exact), and new columns are added, which are null in
-        older rows. Columns that the data lacks get nulls. Columns that change are written again. The data is first written to a temporary
-        folder. Tables of nested records, and the columns by which rows are sorted, do not change so.
-
-    The rows become visible to `cfile.open` in one step. If the table has key columns, the rows must be in their order. Many small parts
-    make reading slower; `cfile.compact` merges them.
-
-    >>> cfile.write(tmp / "log", pyarrow.table({"message": ["start"]}))
-    >>> cfile.append(tmp / "log", pyarrow.table({"message": ["stop"]}))
-    >>> cfile.append(tmp / "log", pyarrow.table({"message": ["restart"], "code": [7]}), evolve=True)
-    >>> cfile.open(tmp / "log").to_pylist()[1:]
-    [{'message': 'stop', 'code': None}, {'message': 'restart', 'code': 7}]
-    """
-    target = located(path, storage_options)
-    if evolve and replacing:
-        raise ArgumentError("evolve=True adds rows: it does not replace parts")
-    settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
-                            "bloom_filter": bloom_filter, "max_metadata_size_bytes": max_metadata_size_bytes})
-    opened = _native.open_table(target)
-    keeping.keep_index(opened, settings)
-    metadata: Mapping[str, str] = keeping.kept(opened.metadata)
-    with Data(data, opened.fields, opened) as source:
-        if not opened.num_parts:
-            metadata = metadata or source.metadata
-        elif not replacing:
-            metadata = keeping.of_further_part(metadata, opened.oldest_reader)
-        with_metadata(settings, opened.columns[0]["name"], metadata)
-        if evolve:
-            with tempfile.TemporaryDirectory() as folder:
-                rows = os.path.join(folder, "rows")
-                _finish(_native.Writer.create(rows, source.type, {}), source.stream)
-                _native.append_table(target, rows, settings)
-            added = [name for name in source.fields or () if name not in opened.fields]
-            if added:
-                keeping.change(target, lambda now: keeping.extended(now, source.metadata, added))
-            return
-        try:
-            _finish(_native.Writer.append(target, settings, names_of(replacing)), source.stream)
-        except ArgumentError as error:
-            if error._unfit_rows:
-                raise ArgumentError(f"{error}; evolve=True changes the columns of the table so that the rows fit") from None
-            raise

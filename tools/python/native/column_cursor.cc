@@ -18,8 +18,9 @@ using cfile::OrdinalRange;
 template <typename T, typename CursorOf>
 class TypedCursor final : public ColumnCursor {
  public:
+  // `cursor`: an error if rows have no numbers, because of the table's merge rule.
   // `table`: nullopt for a cursor of a file.
-  TypedCursor(CursorOf cursor, ColumnType type, uint64_t num_rows,
+  TypedCursor(absl::StatusOr<CursorOf> cursor, ColumnType type, uint64_t num_rows,
               std::optional<cfile::TableReader> table, size_t column)
       : cursor_(std::move(cursor)),
         type_(std::move(type)),
@@ -28,9 +29,10 @@ class TypedCursor final : public ColumnCursor {
         table_(std::move(table)) {}
 
   nb::tuple Seek(nb::handle key) override {
+    Check(cursor_.status());
     const Key<T> sought = KeyOf<T>(key);
     // The call is made also for a key that is too great, so that errors are the same.
-    const auto found = WithoutLock([&] { return cursor_.SeekToKey(sought.value); });
+    const auto found = WithoutLock([&] { return cursor_->SeekToKey(sought.value); });
     if (sought.beyond > 0) return nb::make_tuple(num_rows_, false);
     return nb::make_tuple(found.ordinal, found.exact && sought.exact);
   }
@@ -49,8 +51,9 @@ class TypedCursor final : public ColumnCursor {
   }
 
   bool InKeyOrder() override {
+    Check(cursor_.status());
     return WithoutLock([&]() -> absl::StatusOr<bool> {
-      const auto range = cursor_.SeekToKeyRange(std::nullopt, std::nullopt);
+      const auto range = cursor_->SeekToKeyRange(std::nullopt, std::nullopt);
       if (absl::IsFailedPrecondition(range.status())) return false;
       if (!range.ok()) return range.status();
       return true;
@@ -71,7 +74,8 @@ class TypedCursor final : public ColumnCursor {
     OrdinalRange range{num_rows_, num_rows_};
     std::vector<uint64_t> ordinals;
     WithoutLock([&]() -> absl::Status {
-      const auto found = cursor_.SeekToKeyRange(bounds[0], bounds[1]);
+      const auto found = cursor_.ok() ? cursor_->SeekToKeyRange(bounds[0], bounds[1])
+                                      : absl::StatusOr<OrdinalRange>(cursor_.status());
       if (found.ok() && !empty) range = *found;
       if (!table_ || !absl::IsFailedPrecondition(found.status())) return found.status();
       auto merged = table_->NewMergeCursor({.key_column = column_});
@@ -89,8 +93,9 @@ class TypedCursor final : public ColumnCursor {
   }
 
   nb::list Values(nb::handle rows) override {
+    Check(cursor_.status());
     const std::vector<uint64_t> ordinals = OrdinalsOf(rows, num_rows_);
-    WithoutLock([&] { return cursor_.Take(ordinals, taken_); });
+    WithoutLock([&] { return cursor_->Take(ordinals, taken_); });
     nb::list values;
     const cfile::Batch<T> batch = taken_.batch();
     for (size_t i = 0; i < batch.size(); ++i) {
@@ -100,7 +105,7 @@ class TypedCursor final : public ColumnCursor {
   }
 
  private:
-  CursorOf cursor_;
+  absl::StatusOr<CursorOf> cursor_;
   const ColumnType type_;
   const uint64_t num_rows_;
   const size_t column_;
@@ -125,8 +130,10 @@ std::unique_ptr<ColumnCursor> NewColumnCursor(const FileOrTable& opened,
   using Made = std::unique_ptr<ColumnCursor>;
   return cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) -> Made {
     if (const auto* table = std::get_if<cfile::TableReader>(&opened)) {
+      auto cursor = table->NewCursor<T>(column);
+      if (!table->applies_merge_rule()) Check(cursor.status());
       return std::make_unique<TypedCursor<T, cfile::TableCursor<T>>>(
-          ValueOf(table->NewCursor<T>(column)), type, table->num_rows(), *table, column);
+          std::move(cursor), type, table->num_rows(), *table, column);
     }
     const auto& file = std::get<cfile::Reader>(opened);
     return std::make_unique<TypedCursor<T, cfile::Cursor<T>>>(

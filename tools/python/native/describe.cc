@@ -143,6 +143,19 @@ nb::list Columns(const Opened& opened) {
   return list;
 }
 
+nb::object MergeRule(const Opened& opened) {
+  const cfile::Schema& schema = opened.schema();
+  if (!schema.merge_rule) return nb::none();
+  nb::dict dict;
+  const auto add = [&](const char* name, const std::optional<size_t>& column) {
+    dict[name] = column ? nb::object(nb::cast(schema.columns[*column].name)) : nb::none();
+  };
+  add("deleted_column", schema.merge_rule->deleted_column);
+  add("time_column", schema.merge_rule->time_column);
+  dict["time_bound"] = nb::cast(opened.table().time_bound());
+  return dict;
+}
+
 nb::list Fields(const Opened& opened) {
   nb::list list;
   if (const auto& tree = opened.schema().tree) {
@@ -205,6 +218,12 @@ nb::object Statistics(const Opened& opened, const std::string& column) {
     const auto statistics = WithoutLock([&] { return opened.file().Statistics(); });
     if (statistics == nullptr) return nb::none();
     return Described(statistics->file, type);
+  }
+  if (opened.applies_rule()) {
+    Raise(absl::FailedPreconditionError(
+        opened.name() +
+        ": statistics count stored rows, but the table has a merge rule. Open it "
+        "with ReaderOptions::stored_rows"));
   }
   const bool is_float =
       cfile::VisitType(type, []<typename T>(std::type_identity<T>) { return cfile::kIsFloat<T>; });

@@ -9,6 +9,7 @@
 namespace cfile_python {
 
 nb::list Columns(const Opened& opened);
+nb::object MergeRule(const Opened& opened);
 nb::list Fields(const Opened& opened);
 nb::list Parts(const Opened& opened);
 nb::dict Info(const Opened& opened);

@@ -144,6 +144,7 @@ nb::list Repair(const Location& path, const nb::dict& given) {
       .To("drop_damaged", options.drop_damaged)
       .To("force", options.force)
       .To("dry_run", options.dry_run)
+      .To("stored_rows", options.reader.stored_rows)
       .Done();
   const cfile::RepairReport report =
       AtTable(path, [&](const auto& table) { return cfile::Repair(table, options); });
@@ -186,8 +187,13 @@ void AddMaintenance(nb::module_& module) {
     return cfile::OldestReaderName(AtTable(
         path, [&](const auto& table) { return cfile::RaiseOldestReader(table, to, kLimits); }));
   });
-  module.def("drop_parts", [](const Location& path, const Names& parts) {
-    AtTable(path, [&](const auto& table) { return cfile::DropParts(table, parts, kLimits); });
+  module.def("drop_parts", [](const Location& path, const Names& parts, bool stored_rows) {
+    cfile::ReaderOptions options = kLimits;
+    options.stored_rows = stored_rows;
+    AtTable(path, [&](const auto& table) { return cfile::DropParts(table, parts, options); });
+  });
+  module.def("raise_time_bound", [](const Location& path, int64_t bound) {
+    AtTable(path, [&](const auto& table) { return cfile::RaiseTimeBound(table, bound, kLimits); });
   });
   module.def("drop_rows_below", &DropRowsBelow, arg("path"), arg("column"), arg("key"));
   module.def("collect_garbage", &CollectGarbage, arg("path"), arg("older_than_seconds"));

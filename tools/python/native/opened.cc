@@ -24,12 +24,14 @@ Opened::Opened(cfile::Reader file, std::string name)
       name_(std::move(name)),
       schema_(SchemaOfFile(file.info())),
       num_rows_(file.num_rows()),
+      applies_rule_(false),
       opened_(std::make_shared<const FileOrTable>(std::move(file))) {}
 Opened::Opened(cfile::TableReader table, std::string name)
     : is_table_(true),
       name_(std::move(name)),
       schema_(table.schema()),
       num_rows_(table.num_rows()),
+      applies_rule_(table.applies_merge_rule()),
       opened_(std::make_shared<const FileOrTable>(std::move(table))) {}
 
 std::shared_ptr<const FileOrTable> Opened::Held() const {

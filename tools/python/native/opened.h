@@ -37,6 +37,9 @@ class Opened {
   // For opening.py: how to open the file or the table again, and a table's snapshot.
   nb::object origin = nb::none();
   nb::object snapshot = nb::none();
+  // For rules.py, if applies_rule(): the table with all stored rows, and the number of rows.
+  nb::object stored = nb::none();
+  nb::object counted = nb::none();
   size_t threads = 1;  // of a scan of all rows
   // Closes the files when the calls and the streams that use them have ended.
   void Close();
@@ -47,7 +50,10 @@ class Opened {
   absl::StatusOr<std::string> arrow_schema() const;
   // Gives an exported stream the types that the rows had when they were written.
   absl::Status Restore(ArrowArrayStream* stream) const;
+  // Stored rows.
   uint64_t num_rows() const { return num_rows_; }
+  // True if a merge rule hides some of the rows (TableReader::applies_merge_rule).
+  bool applies_rule() const { return applies_rule_; }
 
   // The position of a column. KeyError: there is no such column. For a file, any name is its
   // column.
@@ -74,6 +80,7 @@ class Opened {
   const std::string name_;
   const cfile::Schema schema_;
   const uint64_t num_rows_;
+  const bool applies_rule_;
   mutable std::mutex mutex_;                         // of the members below
   mutable std::optional<std::string> arrow_schema_;  // what arrow_schema() found
   std::shared_ptr<const FileOrTable> opened_;        // null after Close

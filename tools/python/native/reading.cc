@@ -169,6 +169,7 @@ cfile::ReaderOptions ReaderOptionsOf(const nb::kwargs& given, nb::object& snapsh
   std::optional<size_t> cache_size_bytes;
   Given(given)
       .To("verify_checksums", options.verify_checksums)
+      .To("stored_rows", options.stored_rows)
       .To("cache_size_bytes", cache_size_bytes)
       .To("snapshot", snapshot)
       .Done();
@@ -239,6 +240,10 @@ void AddReading(nb::module_& module) {
       .def_rw("origin", &Opened::origin)
       .def_rw("threads", &Opened::threads)
       .def_rw("snapshot", &Opened::snapshot)
+      .def_rw("stored", &Opened::stored)
+      .def_rw("counted", &Opened::counted)
+      .def_prop_ro("applies_rule", &Opened::applies_rule)
+      .def_prop_ro("merge_rule", &MergeRule)
       .def("close", &Opened::Close, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("is_table", &Opened::is_table)
       .def_prop_ro("name", [](const Opened& opened) { return PathOf(opened.name()); })

@@ -25,14 +25,23 @@ namespace {
 
 using cfile::Schema;
 
-// The schema of a table with rows of the type `type` and these key columns.
-Schema SchemaWithKey(const nb::object& type, const Names& keys) {
+// The schema of a table with rows of the type `type` and these key columns. `merge`: MergeSettings, or
+// None.
+Schema SchemaWithKey(const nb::object& type, const Names& keys, const nb::object& merge) {
   Schema schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
-  for (const std::string& name : keys) {
-    const std::optional<size_t> position = schema.Find(name);
-    if (!position) throw nb::key_error(name.c_str());
-    schema.key_columns.push_back(*position);
-  }
+  const auto position = [&](const std::string& name) {
+    const std::optional<size_t> found = schema.Find(name);
+    if (!found) throw nb::key_error(name.c_str());
+    return *found;
+  };
+  for (const std::string& name : keys) schema.key_columns.push_back(position(name));
+  if (merge.is_none()) return schema;
+  std::optional<std::string> deleted, time;
+  const auto settings = nb::cast<nb::dict>(merge);
+  Given(settings).To("deleted_column", deleted).To("time_column", time).Done();
+  cfile::MergeRule& rule = schema.merge_rule.emplace();
+  if (deleted) rule.deleted_column = position(*deleted);
+  if (time) rule.time_column = position(*time);
   return schema;
 }
 
@@ -57,7 +66,7 @@ Names AppendTable(const Location& path, const Location& from, const nb::dict& se
 
 bool CommitParts(const Location& path, const std::vector<nb::bytes>& parts, const std::string& id,
                  const Names& replaced, const nb::object& type, const Names& keys) {
-  const Schema schema = type.is_none() ? Schema() : SchemaWithKey(type, keys);
+  const Schema schema = type.is_none() ? Schema() : SchemaWithKey(type, keys, nb::none());
   Names descriptions;
   for (const nb::bytes& part : parts) descriptions.emplace_back(part.c_str(), part.size());
   return AtTable(path, [&](const auto& storage) {
@@ -89,7 +98,15 @@ class PythonWriter {
     AtTable(from, [table = Table()](const auto& storage) -> absl::Status {
       const auto rows = cfile::TableReader::Open(storage, kLimits);
       if (!rows.ok()) return rows.status();
-      return cfile::AppendMerged(*rows, *table);
+      uint64_t merged = 0;
+      const absl::Status status = cfile::AppendMerged(*rows, *table, [&](uint64_t count) {
+        merged = count;
+        return absl::OkStatus();
+      });
+      if (!status.ok() || merged == rows->num_rows()) return status;
+      return absl::InvalidArgumentError(
+          "several rows have the same key; because of the table's merge rule, the rows of a part "
+          "must have different keys");
     });
   }
   void Finish() {
@@ -137,8 +154,8 @@ NewWriter TableWriterAt(const Location& path, Make&& make) {
 // `begin`: TableWriter::Create or TableWriter::Prepare.
 template <auto begin>
 NewWriter Create(const Location& path, const nb::object& type, const nb::dict& settings,
-                 const Names& keys) {
-  Schema schema = SchemaWithKey(type, keys);
+                 const Names& keys, const nb::object& merge) {
+  Schema schema = SchemaWithKey(type, keys, merge);
   const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
   // Fields of Arrow are nullable unless somebody says otherwise. A value index has no nulls.
   for (size_t i = 0; i < options.size(); ++i) {
@@ -226,9 +243,9 @@ void AddWriters(nb::module_& module) {
   });
   nb::class_<PythonWriter>(module, "Writer")
       .def_static("create", &Create<&cfile::TableWriter::Create>, arg("path"), arg("schema"),
-                  arg("settings"), arg("keys") = Names())
+                  arg("settings"), arg("keys") = Names(), arg("merge") = nb::none())
       .def_static("prepare", &Create<&cfile::TableWriter::Prepare>, arg("path"), arg("schema"),
-                  arg("settings"), arg("keys") = Names())
+                  arg("settings"), arg("keys") = Names(), arg("merge") = nb::none())
       .def_static("create_like", &CreateLike, arg("path"), arg("table"), arg("settings"))
       .def_static("append", &Append, arg("path"), arg("settings"), arg("replaced") = Names())
       .def_static("create_file", &CreateFile, arg("path"), arg("schema"), arg("settings"),
