@@ -239,6 +239,7 @@ void AddColumns(const Filter& filter, std::vector<std::string>& columns) {
 absl::StatusOr<RowPlan> PlanRecords(const Input& input, const CommonOptions& common,
                                     const RowChoice& choice, const RangeChoice& range, bool json,
                                     std::vector<size_t> leaves) {
+  if (input.applies_rule()) return NeedsStoredRows("nested rows as text");
   RowSelection selection{.options = {.columns = std::vector<std::string>()}, .columns = {}};
   CFILE_ASSIGN_OR_RETURN(selection.options.where, FilterOf(choice, input.table->schema()));
   selection.options.cancelled = &Progress::cancelled();
