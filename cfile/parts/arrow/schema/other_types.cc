@@ -379,8 +379,8 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes
     kept.name = "value";  // the name of the column of a file
     kept = {.format = "+s", .children = {std::move(kept)}};
   }
-  // A type that the text cannot describe, for example Polars' integers of 128 bits, comes back as the
-  // column has it.
+  // A type that the text cannot describe, for example Polars' integers of 128 bits, comes back as
+  // the column has it.
   std::string text = WriteArrowSchema(kept);
   for (size_t i = kept.children.size(); text.empty() && i-- > 0;) {
     ArrowField& column = kept.children[i];
