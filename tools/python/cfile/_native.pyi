@@ -115,8 +115,8 @@ class Opened:
     def verify(self) -> dict[str, Any]:
         """rows, blocks, bytes (checked) and damages, limits: lists of dicts: message, file (path), offset (bytes, or None), code."""
 
-# Options: verify_checksums, cache_size_bytes, stored_rows, snapshot. With Opened.snapshot of an earlier call, open_table opens the table as it was then.
-# Reads of its rows raise ConflictError if collect_garbage has removed files of that time.
+# Options: verify_checksums, cache_size_bytes, stored_rows, snapshot. With Opened.snapshot of an earlier call, open_table opens the table as
+# it was then. Reads of its rows raise ConflictError if collect_garbage has removed files of that time.
 def open_file(source: str | Location | RangedFile, **options: Any) -> Opened: ...
 def open_table(source: str | Location | TableFiles, **options: Any) -> Opened: ...
 
