@@ -440,10 +440,11 @@ cfile_code cfile_schema_create(cfile_schema** schema);
 cfile_code cfile_schema_add_column(cfile_schema* schema, const char* name, const char* type,
                                    int32_t nullable, const cfile_writer_options* options);
 cfile_code cfile_schema_add_key(cfile_schema* schema, size_t column, int32_t nulls_last);
-// Gives a table with keys the merge rule "newest wins" (MergeRule in cfile/schema.h): a row replaces
-// the rows of its key in older parts. The rows of one part must have different keys. If the newest
-// row of a key is true in `deleted_column`, a column of bools, or has a time below the bound in
-// `time_column`, stored as int32 or int64, the table has no row of this key. Both may be null.
+// Gives a table with keys the merge rule "newest wins" (MergeRule in cfile/schema.h): a row
+// replaces the rows of its key in older parts. The rows of one part must have different keys. If
+// the newest row of a key is true in `deleted_column`, a column of bools, or has a time below the
+// bound in `time_column`, stored as int32 or int64, the table has no row of this key. Both may be
+// null.
 cfile_code cfile_schema_set_merge_rule(cfile_schema* schema, const size_t* deleted_column,
                                        const size_t* time_column);
 void cfile_schema_free(cfile_schema* schema);

@@ -63,7 +63,8 @@ struct CommitPartsOptions {
 // only some of the parts are in the table already. kDataLoss: the bytes of a description are
 // damaged. kNotFound: there is no table, no part and no schema. kAlreadyExists: there is no table,
 // but the place holds files that are not parts of a table. kFailedPrecondition: the table has lost
-// its table.cft (TableWriter::OpenOrCreate). kAborted: the table has another schema
+// its table.cft (TableWriter::OpenOrCreate), or a replaced part may have replaced rows of an older
+// part by a merge rule (TableWriter::Replace). kAborted: the table has another schema
 // than the parts, a replaced part is gone, or files of the parts are gone. Other errors as
 // TableWriter::Finish. After an error of the storage, it may be unknown whether the parts are in
 // the table. Call CommitParts again with the same arguments.

@@ -61,9 +61,9 @@ struct CFILE_EXPORT Schema {
   // order. The nulls of other nullable key columns sort before all values. Older versions of this
   // library refuse tables with nullable key columns.
   std::vector<size_t> nulls_last = {};
-  // The rule for rows with equal keys; nullopt: all rows count. A table with a rule has key columns,
-  // none of which holds floats. The columns of the rule have no levels and are no key columns.
-  // Older versions of this library refuse tables with a rule.
+  // The rule for rows with equal keys; nullopt: all rows count. A table with a rule has key
+  // columns, none of which holds floats. The columns of the rule have no levels and are no key
+  // columns. Older versions of this library refuse tables with a rule.
   std::optional<MergeRule> merge_rule = {};
   // For rows that are records: the tree whose leaf columns are the columns.
   std::optional<RecordSchema> tree = {};
@@ -86,8 +86,6 @@ struct CFILE_EXPORT Schema {
     return merge_rule &&
            (column == merge_rule->deleted_column || column == merge_rule->time_column);
   }
-  // True if the rows of one part must have different keys.
-  bool has_different_keys() const { return merge_rule.has_value(); }
   // The key columns as CompoundKey and CompoundKeyReader expect them.
   std::vector<KeyColumn> key_types() const;
 

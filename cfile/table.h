@@ -87,7 +87,10 @@ class CFILE_EXPORT TableWriter {
   // removes these parts and puts the new part in the place of the first one. Without names,
   // Replace works like Open. Nothing is copied from the replaced parts, and their files stay
   // until CollectGarbage (cfile/table_maintenance.h) removes them. kNotFound: the table has no
-  // part with one of these names. Finish returns kAborted if one of the parts is gone by then.
+  // part with one of these names. Finish returns kAborted if one of the parts is gone by then, and
+  // kFailedPrecondition if the table has a merge rule and a replaced part may have replaced rows of
+  // an older part that stays. (With a snapshot that was opened with ReaderOptions::stored_rows,
+  // such rows may count again.)
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
@@ -150,7 +153,8 @@ class CFILE_EXPORT TableWriter {
   // afterwards.
   //
   // kInvalidArgument: the columns have different numbers of rows, the rows are not sorted by key,
-  // or a key does not match its row (the error names the row). kOutOfRange: also if readers would
+  // a key does not match its row, or, with a merge rule, two rows have the same key (the error
+  // names the row). kOutOfRange: also if readers would
   // need too much memory for table.cft.
   // kAborted: one of the following has happened since this writer began:
   // - another writer has created the table;
@@ -243,9 +247,12 @@ class CFILE_EXPORT TableReader {
   size_t num_parts() const;
   // True if the schema has a merge rule, and the table was not opened with
   // ReaderOptions::stored_rows. Then scans, lookups and merge cursors apply the rule. Rows have no
-  // numbers, so NewCursor, NewLevelCursor, Split and all that counts rows return
-  // kFailedPrecondition. The files of single parts (OpenColumn) have all rows nevertheless.
+  // numbers, so NewCursor, NewLevelCursor, Split, RecordReader, takes of rows and exports to
+  // Parquet return kFailedPrecondition. Parts (part, part_bounds, OpenColumn) have all stored rows.
   bool applies_merge_rule() const;
+  // Returns a reader of the same parts that does not apply the rule, as if it had been opened with
+  // ReaderOptions::stored_rows. Without a rule, another handle on this open table.
+  TableReader StoredRows() const;
   // The bound for the rule's time column, which RaiseTimeBound has set last
   // (cfile/table_maintenance.h).
   std::optional<int64_t> time_bound() const;

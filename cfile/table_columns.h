@@ -108,8 +108,8 @@ CFILE_EXPORT absl::Status ChangeMetadata(
 //
 // Reads the column's files and writes new ones. For a key column, also writes new compound keys.
 // Keeps value indexes. `options`: for the new files. Memory: that of two Writers and a Cursor.
-// kInvalidArgument: `type` is not a wider type. kAborted: the columns or the parts of the table
-// have changed during this call.
+// kInvalidArgument: `type` is not a wider type, or does not fit the merge rule. kAborted: the
+// columns or the parts of the table have changed during this call.
 CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_view name,
                                       const ColumnType& type, const WriterOptions& options = {});
 
@@ -130,7 +130,7 @@ CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_vi
 //
 // Returns a sentence for each change. kInvalidArgument: the rows do not fit. kUnimplemented:
 // `rows` or the table holds nested records. (AppendTable and WidenColumn take records without
-// groups and lists.) kAborted: as WidenColumn.
+// groups and lists.) kFailedPrecondition: `rows` applies a merge rule. kAborted: as WidenColumn.
 CFILE_EXPORT absl::StatusOr<std::vector<std::string>> AppendTable(
     const TableLocation& table, const TableReader& rows,
     const std::function<WriterOptions(const ColumnSchema&)>& options);

@@ -141,8 +141,9 @@ using MergeProgress = std::function<absl::Status(uint64_t rows)>;
 // with the options of `to`, and copies no blocks. Calls `progress`, which may be null, from time
 // to time, at least once for each 16 million rows. Does not call to.Finish. Memory as Compact.
 //
-// kInvalidArgument: the tables have different schemas. After an error do not call to.Finish,
-// because only some of the rows may have been appended.
+// kInvalidArgument: the tables have different schemas. kFailedPrecondition: `from` applies a merge
+// rule and has a bound of times, which the other table may lack. After an error do not call
+// to.Finish, because only some of the rows may have been appended.
 CFILE_EXPORT absl::Status AppendMerged(const TableReader& from, TableWriter& to,
                                        const MergeProgress& progress = nullptr);
 

@@ -27,14 +27,14 @@ struct MergeOptions {
   std::string deleted_column, time_column;
 };
 
-// Gives a schema the rule. Call it before the key columns are set, and after it was checked that the
-// columns exist.
+// Gives a schema the rule. Call it before the key columns are set, and after it was checked that
+// the columns exist.
 void SetMergeRule(const MergeOptions& options, Schema& schema);
 
 // The lines above; "" if there is no rule.
 std::string MergeRuleLines(const Schema& schema);
-// Moves these lines from the end of `text` into the options. kInvalidArgument: a line has no list of
-// names, or names several columns of the rule.
+// Moves these lines from the end of `text` into the options. kInvalidArgument: a line has no list
+// of names, or names several columns of the rule.
 absl::Status TakeMergeRuleLines(std::string& text, std::vector<std::string>& sorted_by,
                                 MergeOptions& options);
 

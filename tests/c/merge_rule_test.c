@@ -44,8 +44,7 @@ static void write_table(const char* path) {
 
 // Returns the sum of the values of all rows that a scan returns.
 static int64_t sum_of(const char* path, int32_t stored_rows) {
-  const cfile_reader_options options = {.struct_size = sizeof(options),
-                                        .stored_rows = stored_rows};
+  const cfile_reader_options options = {.struct_size = sizeof(options), .stored_rows = stored_rows};
   cfile_table* table = NULL;
   cfile_scan* scan = NULL;
   cfile_batch batch;

@@ -16,6 +16,8 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
 #include "cfile/merge_cursor.h"
+#include "cfile/parts/table/commit/table_commit.h"
+#include "cfile/parts/table/manifest/manifest_edit.h"
 #include "cfile/prepared_parts.h"
 #include "cfile/records.h"
 #include "cfile/table_columns.h"
@@ -26,6 +28,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
+#include "tests/sanitizers.h"
 
 namespace cfile {
 namespace {
@@ -209,7 +212,9 @@ class MergeRuleTest : public TableTestBase {
       std::vector<std::pair<Key, Row>> rows;
       if (random() % 5 == 0) {
         const Key key{static_cast<int32_t>(random() % 10), absl::StrCat("n", random() % 9)};
-        ASSERT_TRUE(cursor->SeekToKey(std::string_view(BytesOf(key))).ok());
+        const auto exact = cursor->SeekToKey(std::string_view(BytesOf(key)));
+        ASSERT_TRUE(exact.ok()) << exact.status();
+        EXPECT_EQ(*exact, expected.contains(key));
         place = static_cast<size_t>(
             std::lower_bound(all.begin(), all.end(), std::pair(key, Row()),
                              [](const auto& a, const auto& b) { return a.first < b.first; }) -
@@ -234,6 +239,42 @@ class MergeRuleTest : public TableTestBase {
     }
   }
 
+  // Reads ranges of keys, and clones the cursor in the middle.
+  void CheckRanges(const TableReader& table, const Rows& expected, Random& random) {
+    auto cursor = table.NewMergeCursor({.columns = {kDay, kName, kValue, 5, kDeleted, kTime}});
+    ASSERT_TRUE(cursor.ok()) << cursor.status();
+    const int32_t day = static_cast<int32_t>(random() % 10);
+    CompoundKey prefix(schema_.key_types());
+    prefix.Add(day);
+    const Key low{day, absl::StrCat("n", random() % 9)};
+    for (const bool by_prefix : {false, true}) {
+      if (by_prefix) {
+        ASSERT_TRUE(cursor->SeekToPrefix(prefix.bytes()).ok());
+      } else {
+        ASSERT_TRUE(
+            cursor->SeekToKeyRange<std::string_view>(BytesOf(low), BytesOf({day + 2, ""})).ok());
+      }
+      std::vector<std::pair<Key, Row>> rows;
+      for (int turn = 0; turn < 2; ++turn) {
+        const auto batch = cursor->Next(turn == 0 ? 3 : 1000);
+        ASSERT_TRUE(batch.ok()) << batch.status();
+        Take(*batch, rows);
+        auto clone = cursor->Clone();
+        ASSERT_TRUE(clone.ok()) << clone.status();
+        cursor = std::move(clone);
+      }
+      while (true) {
+        const auto batch = cursor->Next(7);
+        ASSERT_TRUE(batch.ok()) << batch.status();
+        if (batch->empty()) break;
+        Take(*batch, rows);
+      }
+      EXPECT_EQ(Rows(rows.begin(), rows.end()), Where(expected, [&](const Key& key, const Row&) {
+                  return by_prefix ? key.first == day : key >= low && key.first < day + 2;
+                }));
+    }
+  }
+
   void CheckScans(const TableReader& table, const Rows& expected, Random& random) {
     EXPECT_EQ(Scanned(table, {}), expected);
     EXPECT_EQ(Scanned(table, {.reverse = true}), expected);
@@ -246,6 +287,12 @@ class MergeRuleTest : public TableTestBase {
     EXPECT_EQ(
         Scanned(table, {.where = Or(Eq("deleted", true), IsNull("deleted"))}),
         Where(expected, [&](const Key&, const Row& row) { return row.deleted.value_or(true); }));
+    for (const bool reverse : {false, true}) {
+      const uint64_t limit = random() % 20;
+      const Rows some = Scanned(table, {.limit = limit, .reverse = reverse});
+      EXPECT_EQ(some.size(), std::min<uint64_t>(limit, expected.size()));
+      for (const auto& each : some) EXPECT_EQ(expected.at(each.first), each.second);
+    }
     const auto ranges = table.SplitScan({}, 1 + random() % 4);
     ASSERT_TRUE(ranges.ok()) << ranges.status();
     Rows found;
@@ -279,6 +326,7 @@ class MergeRuleTest : public TableTestBase {
     const Rows expected = Visible();
     CheckScans(table, expected, random);
     CheckCursor(table, expected, random);
+    CheckRanges(table, expected, random);
     CheckLookups(table, expected);
     ASSERT_EQ(StoredParts(), parts_);
   }
@@ -348,7 +396,7 @@ class MergeRuleTest : public TableTestBase {
 
 TEST_F(MergeRuleTest, EqualsAModel) {
   Random random(testing::UnitTest::GetInstance()->random_seed());
-  for (int turn = 0; turn < 24; ++turn) {
+  for (int turn = 0; turn < (kSanitized ? 6 : 18); ++turn) {
     SCOPED_TRACE(turn);
     std::filesystem::remove_all(path_);
     parts_.clear();
@@ -546,6 +594,19 @@ TEST_F(MergeRuleTest, RepairKeepsTheRuleAndTheBound) {
   EXPECT_EQ(Scanned(OpenTable(), {}), Visible());
 }
 
+TEST_F(MergeRuleTest, SalvageUnderARule) {
+  Begin({.deleted_column = kDeleted});
+  ASSERT_TRUE(Append({{{1, "a"}, {.value = 1, .deleted = {}, .time = {}}}, {{3, "a"}, {}}}).ok());
+  ASSERT_TRUE(Append({{{2, "a"}, {.value = 2, .deleted = {}, .time = {}}}}).ok());
+  const std::string file = path_ + "/" + *OpenTable().part_file(1, kValue);
+  std::filesystem::resize_file(file, 20);
+  RepairOptions options{.salvage = true, .null_lost = true};
+  const auto report = Repair(path_, options);  // no row is lost
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->parts[1].state, RepairedPart::State::kSalvaged);
+  EXPECT_EQ(Scanned(OpenTable(), {}).size(), 3u);
+}
+
 TEST_F(MergeRuleTest, RepairLosesNothingThatHidesRows) {
   Begin({.deleted_column = kDeleted});
   ASSERT_TRUE(Append({{{1, "a"}, {}}, {{2, "a"}, {}}}).ok());
@@ -563,6 +624,80 @@ TEST_F(MergeRuleTest, RepairLosesNothingThatHidesRows) {
   options.reader.stored_rows = true;
   ASSERT_TRUE(Repair(path_, options).ok());
   EXPECT_EQ(Scanned(OpenTable(), {}).size(), 2u);
+}
+
+TEST_F(MergeRuleTest, CompactMeetsANewKeyInAnOlderPart) {
+  Begin({.deleted_column = kDeleted});
+  for (int32_t day = 0; day < 3; ++day) ASSERT_TRUE(Append({{{day, "a"}, {}}}).ok());
+  const auto now = internal::ReadTable(*TableLocation(path_).storage(), {});
+  ASSERT_TRUE(now.ok()) << now.status();
+  const std::vector<std::string> names = {OpenTable().part(2)->name};
+  const auto edit = [&](int32_t day) {
+    const std::string key = BytesOf({day, "a"});
+    return internal::EditManifest(**now, {.removed = names, .left_out = {{key, key}}}).status();
+  };
+  EXPECT_TRUE(absl::IsAborted(edit(1)));
+  EXPECT_TRUE(edit(2).ok());
+}
+
+TEST_F(MergeRuleTest, AppendMergedKeepsTheBound) {
+  Begin({.time_column = kTime});
+  ASSERT_TRUE(Append({{{1, "a"}, {.value = {}, .deleted = {}, .time = 5}}}).ok());
+  ASSERT_TRUE(RaiseTimeBound(path_, 10).ok());
+  for (const bool stored : {false, true}) {
+    const TableReader from = stored ? OpenTable().StoredRows() : OpenTable();
+    auto to = TableWriter::Create(directory_.path("other"), schema_);
+    ASSERT_TRUE(to.ok()) << to.status();
+    EXPECT_EQ(absl::IsFailedPrecondition(AppendMerged(from, *to)), !stored);
+  }
+}
+
+TEST_F(MergeRuleTest, WidenTimeColumn) {
+  Begin({.time_column = kTime});
+  schema_.columns[kTime].type = ColumnType::Int32();
+  ASSERT_TRUE(Append({{{1, "a"}, {.value = 1, .deleted = {}, .time = 5}},
+                      {{2, "a"}, {.value = 1, .deleted = {}, .time = 15}}})
+                  .ok());
+  ASSERT_TRUE(RaiseTimeBound(path_, 10).ok());
+  ASSERT_TRUE(WidenColumn(path_, "time", ColumnType::Int64()).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(WidenColumn(path_, "time", ColumnType::Int128())));
+  auto scan = OpenTable().NewScan({.columns = {{"time"}}});
+  ASSERT_TRUE(scan.ok()) << scan.status();
+  const auto batch = scan->Next();
+  ASSERT_TRUE(batch.ok() && batch->num_rows() == 1) << batch.status();
+  EXPECT_EQ(batch->column<int64_t>(0).values[0], 15);
+  auto lookup = OpenTable().NewLookup({});
+  ASSERT_TRUE(lookup.ok());
+  EXPECT_FALSE(*lookup->Contains(std::string_view(BytesOf({1, "a"}))));
+  EXPECT_TRUE(*lookup->Contains(std::string_view(BytesOf({2, "a"}))));
+}
+
+TEST_F(MergeRuleTest, RecordsAreVerified) {
+  auto records = RecordSchema::Create(
+      {{.name = "r", .num_children = 2},
+       {.name = "key", .type = ColumnType::Int32()},
+       {.name = "tags", .repetition = Repetition::kRepeated, .type = ColumnType::Int32()}});
+  ASSERT_TRUE(records.ok()) << records.status();
+  Schema schema = Schema::OfRecords(*records);
+  schema.key_columns = {0};
+  schema.merge_rule = MergeRule();
+  for (int part = 0; part < 2; ++part) {
+    auto writer = CreateOrAppend(path_, schema);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    const int32_t keys[] = {1, 2};
+    const uint16_t repetition[] = {0, 1, 0}, definition[] = {1, 1, 0};
+    ASSERT_TRUE(writer->Append<int32_t>(0, keys).ok());
+    ASSERT_TRUE(writer->AppendLevels<int32_t>(1, repetition, definition, keys).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+  }
+  EXPECT_TRUE(VerifyRecords(OpenTable()).ok());
+  EXPECT_EQ(OpenTable().StoredRows().num_rows(), 4u);
+  auto scan = OpenTable().NewScan({});
+  ASSERT_TRUE(scan.ok()) << scan.status();
+  const auto batch = scan->Next();
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  EXPECT_EQ(batch->num_rows(), 2u);
+  EXPECT_EQ(batch->levels<int32_t>(1).values.size(), 2u);
 }
 
 TEST_F(MergeRuleTest, ScansCanBeCancelled) {

@@ -35,7 +35,8 @@ void ForEachWireMessage(Visit visit) {
        std::type_identity<wire::PartColumn>(), std::type_identity<wire::Part>(),
        std::type_identity<wire::ChunkColumn>(), std::type_identity<wire::Chunk>(),
        std::type_identity<wire::ChunkContents>(), std::type_identity<wire::Table>(),
-       std::type_identity<wire::PackedColumn>(), std::type_identity<wire::PackedFile>());
+       std::type_identity<wire::PackedColumn>(), std::type_identity<wire::PackedFile>(),
+       std::type_identity<wire::MergeRule>());
 }
 
 // Returns an empty message of the protobuf library, or null if the library lacks this type.

@@ -223,21 +223,21 @@ absl::Status Packed(const TablePointer& table) {
 // The parts of this table replace, delete and outdate rows of the parts before them. Its first part
 // was merged from two parts.
 absl::Status MergeRules(const TablePointer& table) {
-  const Schema schema = {.columns = {{.name = "gone", .type = ColumnType::Bool(), .nullable = true},
+  const Schema schema = {.columns = {{.name = "gone", .type = ColumnType::Bool()},
                                      {.name = "key", .type = ColumnType::Int32()},
                                      {.name = "day", .type = ColumnType::Date()}},
                          .key_columns = {1},
                          .merge_rule = MergeRule{.deleted_column = 0, .time_column = 2}};
   for (int32_t part = 0; part < 5; ++part) {
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewPart(table, schema, {&kKeyOptions[1], 1}));
-    Column<bool> gone;
+    bool gone[12];
     Column<int32_t> keys, days;
     for (int32_t i = 0; i < 12; ++i) {
-      gone.rows.push_back(i % 5 == 0 ? std::nullopt : std::optional(i % 4 == part % 4));
+      gone[i] = i % 4 == part % 4;
       keys.rows.emplace_back(part == 4 ? 100 + i : 10 * (part % 2) + i);
       days.rows.emplace_back(20 * part + i);
     }
-    CFILE_RETURN_IF_ERROR(Append(writer, 0, gone));
+    CFILE_RETURN_IF_ERROR(writer.Append<bool>(0, gone));
     CFILE_RETURN_IF_ERROR(Append(writer, 1, keys));
     CFILE_RETURN_IF_ERROR(Append(writer, 2, days));
     CFILE_RETURN_IF_ERROR(writer.Finish());

@@ -1577,11 +1577,12 @@ class Table:
         rule = self.message.merge_rule
         bounded = rule or Message()
         fits = (rule is not None) == bool(bits & MERGE_RULE)
-        for number, bit, shapes in ((bounded.deleted_column, DELETED_COLUMN, ("BOOL",)), (bounded.time_column, TIME_COLUMN, ("INT32", "INT64"))):
+        for number, bit, shapes in ((bounded.deleted_column, DELETED_COLUMN, (("bool", False),)),
+                                    (bounded.time_column, TIME_COLUMN, (("int4", True), ("int8", True)))):
             fits = fits and (number is not None) == bool(bits & bit)
             if fits and number is not None:
                 leaf = self.leaves[number] if number < len(self.leaves) else None
-                fits = leaf and not leaf.has_levels and number not in self.keys and leaf.shape.name in shapes
+                fits = leaf and not leaf.repetitions and leaf.definitions < 2 and number not in self.keys and (leaf.shape.kind + str(leaf.shape.size or ""), leaf.shape.signed) in shapes
         fits = fits and (bounded.time_bound is None or bounded.time_column is not None)
         if fits and rule is not None:
             fits = self.keys and not any(self.leaves[i].shape.name in ("FLOAT", "DOUBLE") for i in self.keys)

@@ -2,6 +2,7 @@
 
 CFILE_CASES: the number of random cases; 100 cases that are always the same without it.
 """
+import decimal
 import os
 import tempfile
 
@@ -54,23 +55,23 @@ def _plain(kind):
         return st.floats(width=kind.bit_width)
     if types.is_decimal(kind):
         most = 10**kind.precision - 1
-        return st.integers(-most, most).map(lambda number: pa.scalar(number, pa.decimal256(76, 0)).as_py().scaleb(-kind.scale))
+        exact = decimal.Context(prec=76)  # the default rounds to 28 digits, and may round up to a digit too many
+        return st.integers(-most, most).map(lambda number: decimal.Decimal(number).scaleb(-kind.scale, exact))
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return st.text(st.characters(codec="utf-8"), max_size=20)
     if types.is_fixed_size_binary(kind):
         return st.binary(min_size=kind.byte_width, max_size=kind.byte_width)
     if types.is_binary(kind) or types.is_large_binary(kind):
         return st.binary(max_size=20)
-    if types.is_date32(kind):
-        return st.integers(-719_162, 2_932_896)  # the years 1 to 9999, because the comparison needs Python's dates
-    if types.is_date64(kind):
-        return st.integers(-10**4, 10**4).map(lambda day: day * 86_400_000)
-    if types.is_time(kind):
-        return st.integers(0, 86_399)
-    if types.is_temporal(kind) and not types.is_interval(kind):
-        return st.integers(-2**31, 2**31 - 1)
     if types.is_interval(kind):
         return st.just((1, 2, 3))
+    if types.is_date(kind):
+        return st.integers(-2**31, 2**31 - 1).map(lambda day: day * (86_400_000 if types.is_date64(kind) else 1))
+    if types.is_time(kind):
+        return st.integers(0, 86_400 * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit] - 1)
+    if types.is_temporal(kind):
+        most = 2**31 if kind.unit == "s" else 2**63  # seconds fit into milliseconds, which Parquet and Polars have
+        return st.integers(-most, most - 1)
     if types.is_map(kind):
         return st.lists(st.tuples(_plain(kind.key_type), _values(kind.item_type)), max_size=2)
     if types.is_fixed_size_list(kind):
@@ -153,37 +154,36 @@ def _in_parquet(kind):
 
 
 def _rows(table):
-    """The values as text: -0 is not 0, and NaN is NaN. Times become numbers, because Python has no nanoseconds."""
-    columns = []
-    for column in table.columns:
-        if isinstance(column.type, pa.BaseExtensionType):
-            column = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
-        if pa.types.is_duration(column.type) or pa.types.is_timestamp(column.type):
-            column = column.cast("int64")
-        columns.append(repr(column.to_pylist()))
-    return columns
+    """The values as text: -0 is not 0, and NaN is NaN."""
+    return [repr([_value(scalar) for scalar in column]) for column in table.columns]
 
 
-def _check(found, table):
+def _value(scalar):
+    """Times are numbers, because Python has no nanoseconds and no year 0; seconds are milliseconds, because Parquet has no seconds."""
+    if not scalar.is_valid:
+        return None
+    if isinstance(scalar, (pa.DictionaryScalar, pa.ExtensionScalar)):
+        return _value(scalar.value)
+    if isinstance(scalar, pa.ListScalar):  # a map is one, too
+        return [_value(value) for value in scalar.values]
+    if isinstance(scalar, pa.StructScalar):
+        return [_value(scalar[index]) for index in range(len(scalar))]
+    if isinstance(scalar, pa.Date64Scalar):
+        return scalar.value // 86_400_000
+    if pa.types.is_temporal(scalar.type):
+        return scalar.value * (1000 if getattr(scalar.type, "unit", None) == "s" else 1)
+    return scalar.as_py()
+
+
+def _check(found, table, parquet=False):
     found.validate(full=True)
     assert found.column_names == table.column_names
     for kind, written in zip(found.schema.types, table.schema.types):
-        assert kind.equals(_stored_type(written, top=True)), (kind, written)
-    assert _rows(found) == _rows(_with_types(table, _decoded))
+        assert kind.equals(_stored_type(_in_parquet(written) if parquet else written, top=True)), (kind, written)
+    assert _rows(found) == _rows(table)
     for field in table.schema:
         assert (field.metadata or {}).items() <= (found.schema.field(field.name).metadata or {}).items()
     assert (table.schema.metadata or {}).items() <= (found.schema.metadata or {}).items()
-
-
-def _with_types(table, new_type):
-    """Casts the columns whose type changes. pyarrow 26 damages lists of nulls even if it casts them to their own type."""
-    columns = [column if new_type(column.type) == column.type else column.cast(new_type(column.type)) for column in table.columns]
-    fields = [field.with_type(column.type) for field, column in zip(table.schema, columns)]
-    return pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
-
-
-def _decoded(kind):
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _written(path, data, names):
@@ -219,13 +219,14 @@ def test_frames(table, container):
         _check(twice.take(range(len(table))).to_arrow(), table)
         cfile.to_parquet(path, os.path.join(folder, "f.parquet"))
         cfile.from_parquet(os.path.join(folder, "f.parquet"), os.path.join(folder, "back"))
-        expected = _with_types(pa.concat_tables([table, table]), _in_parquet)
-        _check(cfile.open(os.path.join(folder, "back")).to_arrow(), expected)
+        _check(cfile.open(os.path.join(folder, "back")).to_arrow(), pa.concat_tables([table, table]), parquet=True)
 
 
 def _polars(table):
     """None: Polars has no such type, or not the same values."""
     try:
-        return polars.DataFrame(table)
+        frame = polars.DataFrame(table)
+        frame.__arrow_c_stream__()  # no decimals of 60 digits
+        return frame
     except BaseException:  # noqa: BLE001 (Polars panics for types that it does not know)
         return None

@@ -2,6 +2,7 @@
 import datetime
 import decimal
 import math
+import re
 import uuid
 
 import duckdb
@@ -213,12 +214,47 @@ def test_times_that_python_cannot_express(stored):
 def test_types_that_no_column_has(tmp):
     for kind in (pa.month_day_nano_interval(), pa.struct([]), pa.list_(pa.month_day_nano_interval()),
                  pa.map_(pa.struct([("x", pa.int8())]), pa.int8()), pa.map_(pa.list_(pa.int8()), pa.int8())):
-        with pytest.raises(cfile.UnsupportedError, match="strange"):
-            cfile.write(tmp / "t", pa.table({"strange": pa.array([None], kind)}))
-        assert list(tmp.iterdir()) == []
+        for metadata in (None, {"k": "v"}):
+            with pytest.raises(cfile.UnsupportedError, match="strange"):
+                cfile.write(tmp / "t", pa.table({"x": [1], "strange": pa.array([None], kind)}, metadata=metadata))
+            assert list(tmp.iterdir()) == []
     for data in (pa.table({"a": [1], "": [2]}), {"a": [1], "": [2]}, polars.DataFrame({"a": [1], "": [2]})):
         with pytest.raises(cfile.ArgumentError, match="column 2 has no name"):
             cfile.write(tmp / "t", data)
+
+
+@pytest.mark.parametrize("dtype, values", [
+    (polars.List(polars.Array(polars.Boolean, 1)), [[[True], None], [], None]),
+    (polars.Array(polars.List(polars.Array(polars.Int8, 2)), 1), [[[[1, 2]]], [None], None]),
+    (polars.Array(polars.Array(polars.Categorical, 2), 1), [[["a", "b"]], [None], None]),
+    (polars.Struct({"x": polars.Array(polars.Int8, 2), "y": polars.String, "z": polars.Enum(["b", "a"])}), [{"x": [1, 2], "y": "", "z": "a"}]),
+    (polars.List(polars.Struct({"x": polars.Int128})), [[{"x": 2**100}, None], []]),
+    (polars.Map(polars.Categorical, polars.Array(polars.Boolean, 1)), [{"a": [True]}, {}, None]),
+    (polars.List(polars.Map(polars.String, polars.Array(polars.Int8, 1))), [[{"a": [1]}], [], None])], ids=str)
+def test_types_of_polars_inside_others(stored, dtype, values):
+    for rows in (values, []):
+        frame = polars.DataFrame({"c": polars.Series(rows, dtype=dtype), "row": range(len(rows))})
+        assert_frame_equal(stored(frame, name=f"t{len(rows)}").to_polars(), frame)
+        if not {"Map", "Struct"} & set(re.findall("[A-Z][a-z]+", str(dtype))):  # a file has values or lists
+            series = frame.get_column("c")
+            assert_series_equal(stored(series, name=f"f{len(rows)}").to_polars(), series)
+
+
+def test_types_that_arrow_schema_cannot_describe(tmp):
+    frame = polars.DataFrame({"big": polars.Series([2**100], dtype=polars.Int128), "time": [datetime.timedelta(1)]})
+    cfile.write(tmp / "t", frame)
+    cfile.append(tmp / "t", frame)
+    assert_frame_equal(cfile.open(tmp / "t").to_polars(), polars.concat([frame, frame]))
+    encoded = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array(["a"]).dictionary_encode())
+    table = pa.table({"twice": encoded, "null": pa.nulls(1)})
+    cfile.write(tmp / "u", table)
+    assert cfile.open(tmp / "u").to_arrow().equals(pa.table({"twice": ["a"], "null": pa.nulls(1)}))
+    fields = [table.schema.field("twice").with_metadata({"k": "v"}), table.schema.field("null")]
+    with_metadata = pa.Table.from_arrays(table.columns, schema=pa.schema(fields))
+    with_duration = pa.table({"twice": pa.StructArray.from_arrays([encoded, pa.array([1], pa.duration("s"))], ["x", "y"])})
+    for lossy in (with_metadata, with_duration):
+        with pytest.raises(cfile.UnsupportedError, match="field twice: ARROW:schema cannot describe the type"):
+            cfile.write(tmp / "v", lossy)
 
 
 @pytest.mark.parametrize("name", ["string", "dictionary", "run_end_encoded", "list"])

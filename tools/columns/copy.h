@@ -41,10 +41,10 @@ absl::StatusOr<ColumnTotals> CopyFile(const Reader& file, const WriterOptions& o
 // Writes the rows of `parts`, numbers of parts of `from`, into a new table at `to`. Each part
 // becomes one part of the new table, so ordinals stay as they are if all parts are written.
 // `options_of` returns the options for a column of a part. `oldest_reader`: that of the new table
-// if it gets no parts. One commit publishes all parts, and a second one the bound of times. Returns one element for each column: the
-// totals of the files of this column in all parts. If the table has a key index, the last element
-// has the totals of the key index. Memory: that of a TableWriter. Errors: those of
-// TableReader::OpenColumn, TableWriter and CommitParts.
+// if it gets no parts. One commit publishes all parts, and a second one the bound of times. Returns
+// one element for each column: the totals of the files of this column in all parts. If the table
+// has a key index, the last element has the totals of the key index. Memory: that of a TableWriter.
+// Errors: those of TableReader::OpenColumn, TableWriter and CommitParts.
 absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
     const TableReader& from, const OrdinalRange& parts, const TableLocation& to,
     const std::function<absl::StatusOr<WriterOptions>(size_t part, size_t column)>& options_of,

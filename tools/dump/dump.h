@@ -34,8 +34,8 @@ struct CommonOptions {
   std::string part;
   bool json = false;
   bool ignore_checksums = false;
-  // Whether the command applies the merge rules of tables, and whether the user asked for all stored
-  // rows nevertheless.
+  // Whether the command applies the merge rules of tables, and whether the user asked for all
+  // stored rows nevertheless.
   bool applies_rules = false;
   bool stored_rows = false;
   ReaderOptions limits;             // without those below

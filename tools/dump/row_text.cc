@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kGap = 2;  // between the columns on a terminal
 
-// Appends the beginning of the object of a row in kJson. `ordinal`: nullopt if rows have no numbers.
+// Appends the beginning of a row's object in kJson. `ordinal`: nullopt if rows have no numbers.
 void AppendObjectBegin(std::optional<uint64_t> ordinal, const char* values, std::string& out) {
   out += "{\"schema_version\":1,";
   if (ordinal) absl::StrAppend(&out, "\"ordinal\":", *ordinal, ",");

@@ -38,8 +38,8 @@ absl::Status CheckColumnNames(const ImportOptions& options, const std::string& i
 std::vector<std::string> FieldsOf(const RecordSchema& schema);
 
 // Sets the key columns of a table whose rows are sorted by `sorted_by`, if there are any. A single
-// column without nulls gets a value index instead, unless the schema has a merge rule; otherwise one
-// more column has compound keys.
+// column without nulls gets a value index instead, unless the schema has a merge rule; otherwise
+// one more column has compound keys.
 void SetKeys(const std::vector<std::string>& sorted_by, bool nulls_last, Schema& schema);
 
 // Applies --type, --not-null, --sorted-by and --nulls to the schema of a new table.

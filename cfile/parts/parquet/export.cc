@@ -355,7 +355,7 @@ absl::StatusOr<ParquetReport> ExportParquet(const TableReader& table, std::uniqu
     return absl::FailedPreconditionError(absl::StrCat(
         table.directory(),
         ": Parquet would get rows that were replaced, because the table has a "
-        "merge rule. Export a table that Compact has merged, with ReaderOptions::stored_rows"));
+        "merge rule. Compact it into one part, and open this with ReaderOptions::stored_rows"));
   }
   const internal::ParquetRows rows{
       .schema = table.schema(),

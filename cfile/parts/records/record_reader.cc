@@ -144,7 +144,7 @@ VerifyReport VerifyRecords(const TableReader& table) {
                    [](const ColumnSchema& column) { return column.has_levels(); })) {
     return report;
   }
-  auto reader = RecordReader::Open(table);
+  auto reader = RecordReader::Open(table.StoredRows());
   if (!reader.ok()) {
     report.Add({.status = reader.status()});
     return report;

@@ -202,9 +202,12 @@ class PartFinder {
       return absl::OkStatus();
     }
     bool found = false;
+    std::optional<int64_t> bound;  // it only rises, and the newest copy may be lost
     for (size_t i = 0; i < tables_.size(); ++i) {
       for (const auto& [sequence, ids] : commits_[i]) {
-        if (Disproved({sequence, ids[0]}) || (found && sequence <= root.sequence)) continue;
+        if (Disproved({sequence, ids[0]})) continue;
+        bound = std::max(bound, tables_[i].time_bound);
+        if (found && sequence <= root.sequence) continue;
         root = tables_[i];
         root.sequence = sequence;
         root.commit_ids = ids;
@@ -221,6 +224,7 @@ class PartFinder {
       return encodings::DataLoss(path, ": cannot be rebuilt: none of ", folders_.size(),
                                  " folders of parts has a readable copy of the schema: ", reason);
     }
+    root.time_bound = bound;
     std::set<std::string_view> known;
     for (const auto& [tag, ids] : job_ids_) {
       if (Disproved({.sequence = tag.first, .id = tag.second})) continue;

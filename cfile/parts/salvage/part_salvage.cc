@@ -167,7 +167,8 @@ class PartSalvager {
                      ReaderAccess::File(*columns_[i].file)->options().max_block_size_bytes);
       }
     }
-    CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(storage_, {&name, 1}, options));
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer,
+                           TableWriter::Replace(storage_, table_, {&name, 1}, options));
     for (size_t i = 0; i < columns_.size(); ++i) {
       CFILE_RETURN_IF_ERROR(CopyRows(i, TableWriterAccess::Column(writer, i)));
     }

@@ -16,7 +16,7 @@ namespace cfile::internal {
 
 class FileReader;
 
-// A bit for each row of a part: row i is bit i % 8 of byte i / 8. Followed by at least one byte.
+// A bit for each row of a part: row i is bit i % 8 of byte i / 8. Bits after the last byte are 0.
 using RowBits = std::shared_ptr<const std::vector<uint8_t>>;
 
 // Thread-compatible. Keeps the file open. After an error a call may be repeated. All functions have

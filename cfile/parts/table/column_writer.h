@@ -51,6 +51,9 @@ class TableWriterAccess {
   // Ends the part, and begins another part with the same options. Finish makes all parts visible at
   // once. Errors: those of Finish, except those of the commit, and those of TableWriter::Create.
   static absl::Status NextPart(TableWriter& writer);
+  // Says that the new part leaves rows out. `keys`: as ManifestChange::left_out. Finish then also
+  // returns kAborted if an older part has got one of the keys.
+  static void LeavesOut(TableWriter& writer, std::pair<std::string, std::string> keys);
   // Begins a part for a table that gets these columns in the commit of the part.
   // Errors: those of TableWriter::Append.
   static absl::StatusOr<TableWriter> Begin(std::shared_ptr<Storage> storage, const Schema& schema,

@@ -69,10 +69,10 @@ class BitFilter final : public RowFilter {
   bool reads_in_background() const override { return false; }
   bool has_all_begun() const override { return true; }
   absl::StatusOr<size_t> Match(uint64_t begin, size_t count, uint8_t* bits) override {
-    const uint8_t* const from = bits_->data() + begin / 8;  // one more byte follows the last row
-    const unsigned shift = begin % 8;
+    const size_t from = static_cast<size_t>(begin / 8);
+    const auto byte = [&](size_t i) { return i < bits_->size() ? (*bits_)[i] : 0; };
     for (size_t i = 0; i < (count + 7) / 8; ++i)
-      bits[i] &= static_cast<uint8_t>((from[i] | from[i + 1] << 8) >> shift);
+      bits[i] &= static_cast<uint8_t>((byte(from + i) | byte(from + i + 1) << 8) >> begin % 8);
     return count;
   }
   double cost_per_row() const override { return 0; }

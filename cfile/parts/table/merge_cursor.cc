@@ -64,6 +64,12 @@ class MergeCursor::Impl {
     return internal::CheckKey(table_.directory(), {key, merge_->type().physical()});
   }
 
+  absl::StatusOr<bool> SeekToKey(const void* key) {
+    CFILE_ASSIGN_OR_RETURN(const bool exact, merge_->SeekToKey(key));
+    if (!exact || rule_ == nullptr) return exact;
+    return lookup_->Contains(*static_cast<const std::string_view*>(key));
+  }
+
   absl::StatusOr<MergeBatch> Read(bool forward, size_t max_rows) {
     do {
       CFILE_RETURN_IF_ERROR(forward ? merge_->Next(max_rows, rows_)
@@ -245,7 +251,7 @@ size_t MergeCursor::key_column() const { return impl_->key_column(); }
 
 absl::StatusOr<bool> MergeCursor::SeekToKeyOf(const void* key, internal::HoldsFunction* holds) {
   CFILE_RETURN_IF_ERROR(impl_->CheckKey(key, holds));
-  return impl_->merge().SeekToKey(key);
+  return impl_->SeekToKey(key);
 }
 
 absl::Status MergeCursor::SeekToRangeOf(const void* low, const void* high,

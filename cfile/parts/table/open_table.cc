@@ -466,7 +466,7 @@ void TableReader::Impl::CompareKeys(const ManifestPart& part, const Reader& keys
     key_columns.push_back(*std::move(reader));
   }
   const auto wrong = internal::FindWrongKey(schema().key_types(), key_columns, keys,
-                                            schema().has_different_keys());
+                                            schema().merge_rule.has_value());
   if (!wrong.ok() || !wrong->has_value()) return;
   const internal::WrongKey& key = **wrong;
   const std::string path = internal::ColumnFilePath(name(), *part.part, columns().size() - 1);

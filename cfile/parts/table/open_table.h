@@ -51,6 +51,13 @@ class TableReader::Impl final : public internal::ScanSource {
   Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options, std::string bytes,
        internal::TableContents root, Identities identities);
 
+  // Implements TableReader::StoredRows.
+  std::shared_ptr<const Impl> WithStoredRows() const {
+    ReaderOptions options = options_;
+    options.stored_rows = true;
+    return std::make_shared<Impl>(storage_, options, bytes_, manifest_.root(), identities_);
+  }
+
   const internal::Manifest& manifest() const { return manifest_; }
   const std::vector<ColumnSchema>& columns() const { return manifest_.layout().columns(); }
   const std::shared_ptr<Storage>& storage() const { return storage_; }

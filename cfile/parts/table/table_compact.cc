@@ -83,6 +83,7 @@ class Compaction {
                         .range = {parts_[first].first_ordinal,
                                   parts_[end - 1].first_ordinal + parts_[end - 1].num_rows}}));
     gone_.resize(end);
+    left_out_ = {*least, *greatest};
     size_t part = first;
     for (const auto& batch : scan.Batches()) {
       CFILE_RETURN_IF_ERROR(batch.status());
@@ -105,6 +106,7 @@ class Compaction {
 
   // Appends all columns of the chosen parts to `writer`. `sort_column`: the result of SortColumn.
   absl::Status Write(std::optional<size_t> sort_column, TableWriter& writer) {
+    if (left_out_) internal::TableWriterAccess::LeavesOut(writer, *left_out_);
     if (newest_only_) CFILE_RETURN_IF_ERROR(CheckEqualKeysAreNeighbours(sort_column));
     if (!sort_column) {
       for (size_t part = 0; part < parts_.size(); ++part) {
@@ -312,6 +314,7 @@ class Compaction {
   internal::CopyTotals copied_;
   std::vector<PartInfo> parts_;
   std::vector<std::vector<bool>> gone_;  // for each part, the rows that are left out
+  std::optional<std::pair<std::string, std::string>> left_out_;  // the bounds of the keys
   std::vector<Run> runs_;  // the rows that are merged at this time, in the order of the new part
   uint64_t num_rows_ = 0;  // of the new part so far
 };
@@ -396,6 +399,12 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeP
   if (from.schema() != to.schema()) {
     return absl::InvalidArgumentError(absl::StrCat(
         from.directory(), ": the table to which its rows are appended has another schema"));
+  }
+  if (from.applies_merge_rule() && from.time_bound()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(from.directory(),
+                     ": rows below the table's bound of times would count again in "
+                     "another table, unless it is opened with ReaderOptions::stored_rows"));
   }
   Compaction compaction(from, {}, /*copies=*/false, progress);
   CFILE_RETURN_IF_ERROR(compaction.Begin());

@@ -38,6 +38,9 @@ const RecordLimits& TableReader::record_limits() const { return impl_->options()
 OldestReader TableReader::oldest_reader() const { return impl_->manifest().root().oldest_reader; }
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
 bool TableReader::applies_merge_rule() const { return impl_->rule() != nullptr; }
+TableReader TableReader::StoredRows() const {
+  return applies_merge_rule() ? TableReader(impl_->WithStoredRows()) : *this;
+}
 std::optional<int64_t> TableReader::time_bound() const {
   return impl_->manifest().root().time_bound;
 }

@@ -174,6 +174,8 @@ class TableWriter::Impl {
     });
   }
 
+  void LeavesOut(std::pair<std::string, std::string> keys) { new_.left_out = std::move(keys); }
+
   const Schema& schema() const { return new_.schema; }
   const ColumnWriter& column(size_t i) const {
     CFILE_ASSERT(i < columns_.size());
@@ -302,9 +304,9 @@ class TableWriter::Impl {
   absl::Status CheckKeys() const {
     CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
     CFILE_ASSIGN_OR_RETURN(const Reader keys, OpenToCheck(*schema().key_index()));
-    CFILE_ASSIGN_OR_RETURN(
-        const auto wrong,
-        internal::FindWrongKey(schema().key_types(), columns, keys, schema().has_different_keys()));
+    CFILE_ASSIGN_OR_RETURN(const auto wrong,
+                           internal::FindWrongKey(schema().key_types(), columns, keys,
+                                                  schema().merge_rule.has_value()));
     if (!wrong.has_value()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(name(), ": row ", wrong->row, " of the new part: ", wrong->what));
@@ -314,7 +316,7 @@ class TableWriter::Impl {
   absl::Status DeriveKeys() {
     CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
     return internal::Named(internal::AppendKeys(schema().key_types(), columns, part_.num_rows,
-                                                schema().has_different_keys(),
+                                                schema().merge_rule.has_value(),
                                                 columns_[*schema().key_index()]->writer()),
                            name());
   }
@@ -391,6 +393,11 @@ absl::Status internal::TableWriterAccess::Append(TableWriter& writer, size_t col
 
 absl::Status internal::TableWriterAccess::NextPart(TableWriter& writer) {
   return writer.impl_->NextPart();
+}
+
+void internal::TableWriterAccess::LeavesOut(TableWriter& writer,
+                                            std::pair<std::string, std::string> keys) {
+  writer.impl_->LeavesOut(std::move(keys));
 }
 
 absl::StatusOr<TableWriter> internal::TableWriterAccess::Begin(

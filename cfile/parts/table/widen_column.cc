@@ -125,6 +125,7 @@ class Evolution {
     }
     CFILE_RETURN_IF_ERROR(Change(*column, type, before().columns[*column].nullable));
     CFILE_RETURN_IF_ERROR(UpdateTree());
+    CFILE_RETURN_IF_ERROR(Named(internal::ValidateSchema(after_.schema)));
     CFILE_RETURN_IF_ERROR(Rewrite());
     return change_.Commit(after_);
   }
@@ -378,7 +379,7 @@ class Evolution {
                         CompoundKeyOptions()));
     CFILE_RETURN_IF_ERROR(
         Named(internal::AppendKeys(after_.schema.key_types(), columns, part.num_rows,
-                                   after_.schema.has_different_keys(), writer->writer())));
+                                   after_.schema.merge_rule.has_value(), writer->writer())));
     CFILE_ASSIGN_OR_RETURN(internal::TablePartColumn description, writer->Finish());
     part.files.emplace_back(key_index, std::move(description));
     return absl::OkStatus();

@@ -3,7 +3,7 @@
 `cfile.write` keeps it as metadata of a table: "pandas" is the text that pyarrow writes for pandas, "ARROW:schema" the schema of the data
 in base64, "ARROW:categories" the categories of categorical columns in their order: JSON with a list of strings for each column, or an Arrow
 stream in base64 if the categories are no strings, "python_strings" the names of columns of pandas whose strings are objects of Python,
-"ARROW:polars" the types Array, Categorical and Enum of columns of Polars, "series" the name of a Series, which is a file, and
+"ARROW:polars" the types of Polars that columns do not have (polars_types.py), "series" the name of a Series, which is a file, and
 "pandas_index" the labels of one of pandas: an Arrow stream in base64.
 The labels of a RangeIndex are a column, unless they only count the rows from 0: metadata cannot follow rows that are sorted or chosen.
 A table that was made from a Parquet file has the same metadata. A column gets ordered categories only if its categories are known.
@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from . import _native
-from .errors import ConflictError, UnsupportedError
+from .errors import ConflictError
 from .locations import Location
 from .optional import Lazy, need
 
@@ -251,19 +251,6 @@ def of_series(series: Any) -> tuple[Any, dict[str, str]]:
 def series_name(name: Any) -> dict[str, str]:
     """What to keep of the name of a Series."""
     return {SERIES: json.dumps({"name": name})} if isinstance(name, (str, int, float)) else {}
-
-
-def polars_types(data: Any) -> dict[str, str]:
-    """Returns what to keep of data of Polars. UnsupportedError: a column has objects of Python."""
-    types: dict[str, Any] = {}
-    for name, dtype in data.schema.items() if hasattr(data, "schema") else [("value", data.dtype)]:
-        kind = str(dtype.base_type())
-        if kind == "Object":
-            raise UnsupportedError(f"column {name}: no column can hold objects of Python")
-        if kind in ("Array", "Categorical", "Enum", "Int128"):
-            types[name] = kind, dtype.categories.to_list() if kind == "Enum" else getattr(dtype, "shape", None)
-    named = {} if hasattr(data, "schema") or not data.name else series_name(data.name)
-    return {**({POLARS: json.dumps(types)} if types else {}), **named}
 
 
 def python_strings(frame: Any) -> dict[str, str]:

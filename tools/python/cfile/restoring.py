@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from . import polars_types
 from .keeping import CATEGORIES, LABELS, POLARS, SERIES, arrow
 from .optional import Lazy, need
 
@@ -152,7 +153,7 @@ def _series(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]) 
 
 
 def to_polars(data: Any, metadata: Mapping[str, str]) -> Any:
-    """Gives data of Polars the types that polars_types has kept, if the values have them."""
+    """Gives data of Polars the types that polars_types.kept has kept, if the values have them."""
     polars = need("polars", "to_polars")
     types: Any = {}
     with suppress(ValueError):  # other programs may write what they like
@@ -164,17 +165,8 @@ def to_polars(data: Any, metadata: Mapping[str, str]) -> Any:
         if column is None or (column is data and name != column.name):
             continue
         with suppress(polars.exceptions.PolarsError, AttributeError, LookupError, TypeError, ValueError):
-            kind, of = kept_type
-            if kind != "Array":
-                plain = {"Categorical": polars.Categorical, "Int128": polars.Int128}
-                column = column.cast(polars.Enum(of) if kind == "Enum" else plain[kind])
-            for depth in range(len(of) if kind == "Array" else 0, 0, -1):  # the innermost lists first
-                dtype = column.dtype
-                for _ in range(depth):
-                    dtype = dtype.inner
-                dtype = polars.Array(dtype, of[depth - 1])
-                for _ in range(depth - 1):
-                    dtype = polars.List(dtype)
-                column = column.cast(dtype)
+            dtype = column.dtype
+            for lists in (True, False):  # Polars casts no keys of maps
+                column = column.cast(polars_types.restored(dtype, kept_type, lists))
         data = column if isinstance(data, polars.Series) else data.with_columns(column)
     return data.rename(str(_name_in(metadata, data.name))) if isinstance(data, polars.Series) else data

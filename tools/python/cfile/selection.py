@@ -155,7 +155,7 @@ class Selection(OpenRows):
     def _kept(self) -> Mapping[str, str]:
         """The metadata for restoring.to_polars. If a table cannot have any, this reads nothing."""
         is_kept = self._opened.arrow_schema or not self._opened.is_table or any(
-            info["type"] == "int128" for info in self._opened.columns)
+            info["type"] == "int128" or info["levels"] for info in self._opened.columns)
         return self._opened.metadata if is_kept else {}
 
     @property

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from . import _native, keeping
+from . import _native, keeping, polars_types
 from .errors import ArgumentError
 from .locations import Location, is_foreign_url, located
 from .optional import Lazy, need
@@ -81,7 +81,7 @@ class Data:
         if _is_of(data, "pandas"):
             data = self._of_pandas(data)
         elif _is_of(data, "polars"):
-            self.metadata = keeping.polars_types(data)
+            self.metadata = polars_types.kept(data)
             data = keeping.as_column(data, fields)
         elif not hasattr(data, "__arrow_c_stream__"):
             if not hasattr(data, "__arrow_c_array__"):

@@ -25,8 +25,8 @@ namespace {
 
 using cfile::Schema;
 
-// The schema of a table with rows of the type `type` and these key columns. `merge`: MergeSettings, or
-// None.
+// The schema of a table with rows of the type `type` and these key columns. `merge`: MergeSettings
+// or None.
 Schema SchemaWithKey(const nb::object& type, const Names& keys, const nb::object& merge) {
   Schema schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
   const auto position = [&](const std::string& name) {

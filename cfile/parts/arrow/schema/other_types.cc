@@ -342,6 +342,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes
   bool is_changed = false, is_kept = false;
   FieldChange change;
   const std::vector<ArrowField*> columns = ColumnsOf(type);
+  std::vector<bool> changed(columns.size());
   for (size_t i = 0; i < columns.size(); ++i) {
     ArrowField& column = *columns[i];
     CFILE_RETURN_IF_ERROR(CheckExtensions(column, column.name));
@@ -357,8 +358,10 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes
                           (!is_known || (same != nullptr && ListWidth(*same) > 0));
     FieldChange of_column;
     CFILE_RETURN_IF_ERROR(StoreLists(is_known ? same : nullptr, as_bytes, column, of_column));
-    is_changed |= of_column.any();
-    if (!of_column.any()) of_column = Store(column, is_changed);
+    bool changes = of_column.any();
+    if (!changes) of_column = Store(column, changes);
+    changed[i] = changes;
+    is_changed |= changes;
     if (is_struct)
       AddChange(std::move(of_column), i, columns.size(), change);
     else
@@ -376,9 +379,19 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes
     kept.name = "value";  // the name of the column of a file
     kept = {.format = "+s", .children = {std::move(kept)}};
   }
+  // A type that the text cannot describe, for example Polars' integers of 128 bits, comes back as
+  // the column has it.
   std::string text = WriteArrowSchema(kept);
-  if (text.empty())
-    return absl::UnimplementedError("a type beside other types that no column has is not known");
+  for (size_t i = kept.children.size(); text.empty() && i-- > 0;) {
+    ArrowField& column = kept.children[i];
+    if (!WriteArrowSchema({.format = "+s", .children = {column}}).empty()) continue;
+    if (changed[i] || KeepMetadata(column)) {
+      return absl::UnimplementedError(
+          StrCat("Arrow field ", column.name, ": ", kArrowSchema, " cannot describe the type"));
+    }
+    kept.children.erase(kept.children.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (text.empty()) text = WriteArrowSchema(kept);
   if (is_changed) Replace(std::move(type), std::move(change), stream);
   pairs.emplace_back(kArrowSchema, std::move(text));
   return pairs;

@@ -66,7 +66,8 @@ class Publisher {
     CFILE_ASSIGN_OR_RETURN(ManifestEdit edit, EditManifest(now != nullptr ? *now : none,
                                                            {.removed = new_.replaced,
                                                             .added = new_.parts,
-                                                            .may_reveal = new_.may_reveal}));
+                                                            .may_reveal = new_.may_reveal,
+                                                            .left_out = new_.left_out}));
     if (!new_.job_id.empty()) {
       std::vector<std::string>& ids = edit.root.job_ids;
       ids.insert(ids.begin(), new_.job_id);

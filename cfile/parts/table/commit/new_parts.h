@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,7 +27,9 @@ struct NewParts {
   std::vector<std::string> replaced = {};
   // What the caller knows about the replaced parts. Empty: nothing.
   std::vector<TablePart> replaced_parts = {};
-  bool may_reveal = false;  // as ManifestChange::may_reveal
+  // As in ManifestChange.
+  bool may_reveal = false;
+  std::optional<std::pair<std::string, std::string>> left_out = {};
   std::string job_id = {};  // TableContents::job_ids gets this id. Empty: there is no id
 };
 

@@ -120,7 +120,7 @@ class Preparation {
 
  private:
   // True if a copy must say what this commit changes: the schema, the job_ids, the metadata, the
-  // oldest reader, or that parts were removed.
+  // oldest reader, the bound of times, or that parts were removed.
   static bool NeedsCopy(const TableContents* before, const ManifestEdit& edit) {
     return !edit.removed.empty() || before == nullptr || before->schema != edit.root.schema ||
            before->identities != edit.root.identities || before->job_ids != edit.root.job_ids ||

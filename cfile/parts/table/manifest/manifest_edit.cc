@@ -26,6 +26,7 @@ class Editor {
     edit_.root = manifest_.root();
     CFILE_RETURN_IF_ERROR(FindPlaces(change));
     if (!change.removed.empty() && !change.may_reveal) CFILE_RETURN_IF_ERROR(CheckHidesNothing());
+    if (change.left_out) CFILE_RETURN_IF_ERROR(CheckLeftOut(*change.left_out));
     if (!places_.empty()) {
       std::vector<ChunkInfo> chunks;
       uint64_t first = 0;
@@ -50,6 +51,23 @@ class Editor {
   }
 
  private:
+  static bool Overlap(const TablePartColumn& keys, const std::string& least,
+                      const std::string& greatest) {
+    return keys.min_key && keys.max_key && *keys.max_key >= least && *keys.min_key <= greatest;
+  }
+
+  // Another program may have given keys to an older part meanwhile.
+  absl::Status CheckLeftOut(const std::pair<std::string, std::string>& keys) const {
+    const size_t column = *manifest_.root().schema.key_index();
+    return manifest_.ForEachPart([&](const ManifestPart& part) -> absl::StatusOr<bool> {
+      if (part.part->directory == edit_.removed.front().directory) return false;
+      if (!Overlap(part.part->columns[column], keys.first, keys.second)) return true;
+      return absl::AbortedError(
+          absl::StrCat(manifest_.directory(), ": meanwhile part ", part.part->directory,
+                       " has got keys of rows that were deleted or too old; merge again"));
+    });
+  }
+
   // Under a merge rule, a removed part must not overlap with an older part that stays.
   absl::Status CheckHidesNothing() const {
     const Schema& schema = manifest_.root().schema;
@@ -66,8 +84,7 @@ class Editor {
         return true;
       }
       for (const ManifestPart& older : staying) {
-        const TablePartColumn& other = older.part->columns[keys];
-        if (*other.max_key < *bounds.min_key || *other.min_key > *bounds.max_key) continue;
+        if (!Overlap(older.part->columns[keys], *bounds.min_key, *bounds.max_key)) continue;
         return absl::FailedPreconditionError(
             absl::StrCat(manifest_.directory(), ": part ", part.part->directory,
                          " may have replaced or deleted rows of part ", older.part->directory,

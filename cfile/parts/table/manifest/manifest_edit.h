@@ -1,7 +1,9 @@
 // Changes of the parts of a table (cfile/FORMAT.md, Table).
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,6 +21,9 @@ struct ManifestChange {
   std::vector<TablePart> added = {};
   // Whether rows that removed parts have replaced (Schema::merge_rule) may count again.
   bool may_reveal = false;
+  // The least and the greatest key of rows that the new parts leave out because no older part had
+  // their keys (Schema::merge_rule). nullopt: no rows are left out.
+  std::optional<std::pair<std::string, std::string>> left_out = {};
   // New descriptions of the parts with these names, which stay where they are.
   std::vector<TablePart> updated = {};
 };
@@ -36,10 +41,12 @@ struct ManifestEdit {
 
 // Applies `change` to `manifest`. Does not change any file. Reads the chunks that hold changed
 // parts, and the chunks that lead to those chunks, and makes new chunks instead. An append reads no
-// chunk. Looks for named parts from the last part to the first.
+// chunk. Looks for named parts from the last part to the first. Under a merge rule, a removal
+// reads all chunks.
 //
 // kNotFound: one of the names in `change` is not the name of a part. kFailedPrecondition: the table
-// has a merge rule, and rows that a removed part may have replaced would count again.
+// has a merge rule, and rows that a removed part may have replaced would count again. kAborted: an
+// older part has got a key of `left_out`.
 // kOutOfRange: the description of one part exceeds max_metadata_size_bytes of the manifest.
 // Other errors: those of Manifest.
 // Precondition: the names in `removed` and `updated` are different.

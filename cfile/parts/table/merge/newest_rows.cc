@@ -40,6 +40,7 @@ absl::Status NewestRows::Group(const TableReader& table) {
       return encodings::DataLoss(table.directory(), ": part ", info.name,
                                  " has no bounds of its compound keys");
     }
+    if ((low_ && *bounds.max_key < *low_) || (high_ && *bounds.min_key >= *high_)) continue;
     parts.push_back({num_parts, *std::move(bounds.min_key), *std::move(bounds.max_key)});
   }
   std::sort(parts.begin(), parts.end(),
@@ -92,8 +93,6 @@ absl::Status NewestRows::Merge(const TableReader& table, const std::vector<size_
   } while (!rows.keys.empty());
   newest.Finish(keep);
   for (const size_t part : group) {
-    CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
-    bits[part].resize(static_cast<size_t>(info.num_rows / 8 + 2));
     bits_[part] = std::make_shared<const std::vector<uint8_t>>(std::move(bits[part]));
   }
   return absl::OkStatus();

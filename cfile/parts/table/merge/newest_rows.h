@@ -32,7 +32,8 @@ class NewestRows {
   // rows of the part are, because no other part has keys between its least and its greatest key.
   //
   // The first call for a part merges the keys of all parts that overlap with it, directly or
-  // through other parts; other threads wait for it. `table`: the same in all calls.
+  // through other parts; other threads wait for it, and cannot be cancelled
+  // meanwhile. `table`: the same in all calls.
   // Precondition: the table has key columns. kCancelled: `cancelled`, which may be null, was set.
   // Other errors: those of KeyMerge. After an error the call may be repeated.
   absl::StatusOr<RowBits> OfPart(const TableReader& table, size_t part,
