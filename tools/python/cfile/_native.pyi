@@ -70,6 +70,8 @@ class Opened:
     merge_rule: dict[str, Any] | None  # deleted_column, time_column (names or None), time_bound (stored value or None); None: no rule
     stored: Opened | None  # rules.py sets both
     counted: int | None
+    def stored_rows(self) -> Opened:
+        """The same table, without its merge rule."""
     origin: tuple[Any, ...]  # how to open it again; opening.py sets it
     def close(self) -> None:
         """Closes the files when calls and streams that use them have ended. All other methods then raise ValueError."""
