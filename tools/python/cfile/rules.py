@@ -26,6 +26,8 @@ def stored_of(opened: _native.Opened) -> _native.Opened:
     if opened.stored is None:
         stored = opened.stored_rows()
         *origin, options = opened.origin
-        stored.origin, stored.snapshot = (*origin, {**options, "stored_rows": True}), opened.snapshot
+        stored.origin = (*origin, {**options, "stored_rows": True})
+        if opened.snapshot is not None:
+            stored.snapshot = opened.snapshot
         opened.stored = stored
     return opened.stored
