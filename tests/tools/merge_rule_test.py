@@ -81,6 +81,17 @@ class MergeRule(unittest.TestCase):
             self.succeed("t.parquet", "from_parquet", "--quiet", tool=IMPORT)
             self.assertEqual(self.succeed("rows", "from_parquet").splitlines()[1:], VISIBLE)
 
+    def test_nested_rows(self):
+        (self.folder / "a.jsonl").write_text('{"id":1,"tags":["a"],"gone":false}\n{"id":2,"tags":["b","c"],"gone":false}\n')
+        (self.folder / "b.jsonl").write_text('{"id":1,"tags":["x"],"gone":true}\n{"id":3,"tags":[],"gone":false}\n')
+        self.succeed("a.jsonl", "n", "--quiet", "--sorted-by", "id", "--merge", "newest", "--deleted-column", "gone", tool=IMPORT)
+        self.succeed("b.jsonl", "n", "--quiet", "--append", tool=IMPORT)
+        visible = ['{"id":2,"tags":["b","c"],"gone":false}', '{"id":3,"tags":[],"gone":false}']
+        self.assertEqual(self.succeed("rows", "n").splitlines(), visible)
+        self.assertEqual(self.succeed("rows", "n", "-n", "1").splitlines(), visible[:1])
+        self.assertEqual(self.succeed("find", "n", "3").splitlines()[-1], visible[1])
+        self.assertNotIn("ordinal", self.succeed("rows", "n", "--json"))
+
     def test_row_numbers_are_refused(self):
         self.assertNeedsStoredRows("rows", "t", "--row", "0")
         self.assertNeedsStoredRows("rows", "t", "--ordinal", "1")

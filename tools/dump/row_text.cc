@@ -176,6 +176,7 @@ class RecordRows final : public ScannedRows {
              RecordReader reader, std::span<const size_t> leaves, FlushText flush)
       : ScannedRows(input, selection, std::move(ranges)),
         json_(json),
+        has_numbers_(!input.applies_rule()),
         first_(input.rows().begin),
         reader_(std::move(reader)),
         flush_(std::move(flush)),
@@ -191,7 +192,10 @@ class RecordRows final : public ScannedRows {
     }
     ordinal_ = rows_.batch->ordinal(rows_.begin);
     text_.clear();
-    if (json_) AppendObjectBegin(ordinal_ - first_, "\"values\":", text_);
+    if (json_) {
+      AppendObjectBegin(has_numbers_ ? std::optional(ordinal_ - first_) : std::nullopt,
+                        "\"values\":", text_);
+    }
     absl::Status status;
     if (ordinal_ != reader_.record()) status = reader_.Seek(ordinal_);
     if (status.ok()) status = reader_.Next(printer_).status();
@@ -221,6 +225,7 @@ class RecordRows final : public ScannedRows {
   }
 
   const bool json_;
+  const bool has_numbers_;
   const uint64_t first_;  // the ordinal that is printed as 0
   RecordReader reader_;
   const FlushText flush_;
@@ -239,7 +244,6 @@ void AddColumns(const Filter& filter, std::vector<std::string>& columns) {
 absl::StatusOr<RowPlan> PlanRecords(const Input& input, const CommonOptions& common,
                                     const RowChoice& choice, const RangeChoice& range, bool json,
                                     std::vector<size_t> leaves) {
-  if (input.applies_rule()) return NeedsStoredRows("nested rows as text");
   RowSelection selection{.options = {.columns = std::vector<std::string>()}, .columns = {}};
   CFILE_ASSIGN_OR_RETURN(selection.options.where, FilterOf(choice, input.table->schema()));
   selection.options.cancelled = &Progress::cancelled();
@@ -252,7 +256,9 @@ absl::StatusOr<RowPlan> PlanRecords(const Input& input, const CommonOptions& com
   plan.open = [&input, json, selection = std::move(selection), columns = choice.columns,
                leaves = std::move(leaves)](
                   RowRanges ranges, FlushText flush) -> absl::StatusOr<std::unique_ptr<RowText>> {
-    CFILE_ASSIGN_OR_RETURN(RecordReader reader, RecordReader::Open(*input.table, columns));
+    // The scan finds the rows that a merge rule leaves, by their ordinals among all stored rows.
+    CFILE_ASSIGN_OR_RETURN(RecordReader reader,
+                           RecordReader::Open(input.table->StoredRows(), columns));
     return std::make_unique<RecordRows>(json, input, selection, std::move(ranges),
                                         std::move(reader), leaves, std::move(flush));
   };

@@ -70,6 +70,8 @@ class Opened:
     merge_rule: dict[str, Any] | None  # deleted_column, time_column (names or None), time_bound (stored value or None); None: no rule
     stored: Opened | None  # rules.py sets both
     counted: int | None
+    def stored_rows(self) -> Opened:
+        """The same table, without its merge rule."""
     origin: tuple[Any, ...]  # how to open it again; opening.py sets it
     def close(self) -> None:
         """Closes the files when calls and streams that use them have ended. All other methods then raise ValueError."""
@@ -115,8 +117,8 @@ class Opened:
     def verify(self) -> dict[str, Any]:
         """rows, blocks, bytes (checked) and damages, limits: lists of dicts: message, file (path), offset (bytes, or None), code."""
 
-# Options: verify_checksums, cache_size_bytes, stored_rows, snapshot. With Opened.snapshot of an earlier call, open_table opens the table as it was then.
-# Reads of its rows raise ConflictError if collect_garbage has removed files of that time.
+# Options: verify_checksums, cache_size_bytes, stored_rows, snapshot. With Opened.snapshot of an earlier call, open_table opens the table as
+# it was then. Reads of its rows raise ConflictError if collect_garbage has removed files of that time.
 def open_file(source: str | Location | RangedFile, **options: Any) -> Opened: ...
 def open_table(source: str | Location | TableFiles, **options: Any) -> Opened: ...
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from . import _native
-from .errors import ArgumentError, ConflictError
+from .errors import ArgumentError
 
 
 def num_rows_of(opened: _native.Opened) -> int:
@@ -24,12 +24,10 @@ def check_numbers(opened: _native.Opened, what: str) -> None:
 def stored_of(opened: _native.Opened) -> _native.Opened:
     """The same table with all stored rows. Their numbers are those that searches by the merge rule return."""
     if opened.stored is None:
-        from . import opening
-        source, filesystem, storage_options, options = opened.origin
+        stored = opened.stored_rows()
+        *origin, options = opened.origin
+        stored.origin = (*origin, {**options, "stored_rows": True})
         if opened.snapshot is not None:
-            options = {**options, "snapshot": opened.snapshot}
-        stored = opening.opened(source, filesystem=filesystem, storage_options=storage_options, **{**options, "stored_rows": True})
-        if stored.parts() != opened.parts():
-            raise ConflictError(f"{opened.name}: the table has changed since it was opened; open it again")
+            stored.snapshot = opened.snapshot
         opened.stored = stored
     return opened.stored

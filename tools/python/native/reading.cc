@@ -241,6 +241,10 @@ void AddReading(nb::module_& module) {
       .def_rw("threads", &Opened::threads)
       .def_rw("snapshot", &Opened::snapshot)
       .def_rw("stored", &Opened::stored)
+      .def("stored_rows",
+           [](const Opened& opened) {
+             return std::make_unique<Opened>(opened.table().StoredRows(), opened.name());
+           })
       .def_rw("counted", &Opened::counted)
       .def_prop_ro("applies_rule", &Opened::applies_rule)
       .def_prop_ro("merge_rule", &MergeRule)
