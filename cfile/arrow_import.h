@@ -159,9 +159,9 @@ struct DescribedTable {
 // Dictionaries of float16 stay as they are, and so do durations, float16 and nulls inside nested
 // values of dictionaries. ImportArrowSchema refuses them.
 //
-// kUnimplemented: the storage of an extension type would come back as another type, for example if
-// it is a dictionary. kInvalidArgument: the schema is malformed, or a type differs from that of the
-// table. Both errors name the field. The error of the stream. After an error *stream is unchanged.
+// kUnimplemented: the storage of an extension type would come back as another type, or ARROW:schema
+// cannot describe a column that has metadata or changes. kInvalidArgument: the schema is malformed,
+// or a type is not the table's. Both name the field. Errors of *stream. All leave it unchanged.
 CFILE_EXPORT absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes(
     const std::optional<DescribedTable>& table, const std::vector<std::string>& byte_lists,
     ArrowArrayStream* stream);

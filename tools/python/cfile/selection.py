@@ -154,9 +154,10 @@ class Selection(OpenRows):
 
     def _kept(self) -> Mapping[str, str]:
         """The metadata for restoring.to_polars. If a table cannot have any, this reads nothing."""
-        is_kept = self._opened.arrow_schema or not self._opened.is_table or any(
-            info["type"] == "int128" or info["levels"] for info in self._opened.columns)
-        return self._opened.metadata if is_kept else {}
+        if not self._opened.is_table:
+            return self._opened.metadata
+        is_kept = self._opened.arrow_schema or any(info["type"] == "int128" or info["levels"] for info in self._opened.columns)
+        return {**self._opened.metadata, keeping.SERIES: "{}"} if is_kept else {}  # the columns of a table have their own names
 
     @property
     def _is_range(self) -> bool:
