@@ -144,7 +144,7 @@ def _result(data, path):
         assert _plain(found["c"]) == _plain(data["c"])
         return "the same" if kind == data.schema.field("c").type else str(kind)
     if isinstance(data, polars.Series) and isinstance(opened, cfile.Table):  # null structs
-        opened = opened["value"]
+        opened, data = opened["value"], data.rename("value")
     found = opened.to_polars() if isinstance(data, (polars.DataFrame, polars.Series)) else opened.to_pandas()
     equal = {polars.DataFrame: polars.testing.assert_frame_equal, polars.Series: polars.testing.assert_series_equal,
              pandas.DataFrame: pandas.testing.assert_frame_equal, pandas.Series: pandas.testing.assert_series_equal}[type(data)]
