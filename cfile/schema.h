@@ -34,10 +34,10 @@ struct KeyColumn {
   bool nulls_last = false;  // true: nulls sort after all values; false: before all values
 };
 
-// What rows with equal keys mean. With a rule, a key has at most one row in the table: its newest
-// one, which is that of the last part that has the key. The rows of a part have different keys. A
-// row replaces the row of its key in earlier parts. Readers ignore replaced rows and, by the other
-// members, rows that are gone (cfile/CONCEPTS.md, Merge rules).
+// Says that a new row replaces older rows with the same key. The newest row of a key is in the last
+// part that has the key. Readers return only the newest row of each key, and do not return it if it
+// is gone: if it says that the key was deleted, or if it is too old (cfile/CONCEPTS.md, Merge
+// rules). The rows of one part must have different keys.
 struct MergeRule {
   // A column of type bool. If it is true in the newest row of a key, the key was deleted: the table
   // has no row of this key. Null counts as false.

@@ -154,8 +154,7 @@ class CFILE_EXPORT TableWriter {
   //
   // kInvalidArgument: the columns have different numbers of rows, the rows are not sorted by key,
   // a key does not match its row, or, with a merge rule, two rows have the same key (the error
-  // names the row). kOutOfRange: also if readers would
-  // need too much memory for table.cft.
+  // names the row). kOutOfRange: also if readers would need too much memory for table.cft.
   // kAborted: one of the following has happened since this writer began:
   // - another writer has created the table;
   // - the table was removed or moved, or got another schema;

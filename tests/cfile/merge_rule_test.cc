@@ -1,5 +1,5 @@
-// Compares what readers return of tables with a merge rule (MergeRule of cfile/schema.h) with a
-// model, through random changes of the tables.
+// Tests of tables with a merge rule (MergeRule in cfile/schema.h). The main test makes random
+// changes of a table. After each change, it compares the rows that readers return with those of a model.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>

@@ -146,9 +146,8 @@ void AddCountCommand(Command& app, CommonOptions& common, Action& action) {
   Command& command = AddCommand(
       app, common, "count", "Count rows: those that match, those of each value, or distinct values",
       "Reads only the columns that are named, once. Without options, no value is read, unless the\n"
-      "table has a merge rule. --by "
-      "prints\n"
-      "the values with the most rows first. --distinct does not count nulls, as in SQL.\n"
+      "table has a merge rule. --by prints the values with the most rows first. --distinct does\n"
+      "not count nulls, as in SQL.\n"
       "`cfile-dump rows --help` explains conditions.\n\n"
       "There are no other aggregates: DuckDB has them, and reads a table as Arrow or Parquet:\n"
       "  python3 -c \"import cfile, duckdb; t = cfile.open('flights')\n"

@@ -45,7 +45,7 @@ ScanParts::ScanParts(const ScanSource& source, const BoundFilter& filter,
       most_parts_ahead_(std::max<size_t>(
           MaxRangesOfScan(source.options()) / std::max<size_t>(opened_columns_.size(), 1), 1)),
       parts_ahead_(reads_all ? most_parts_ahead_ : 1) {
-  // To merge few keys is cheaper than to share the bits of all rows.
+  // This scan needs only the keys of a range, so it merges these itself, and does not share.
   if (versions_ && keys_ && keys_->high)
     versions_->rows = std::make_shared<NewestRows>(keys_->low, keys_->high);
 }

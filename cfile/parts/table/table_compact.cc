@@ -52,12 +52,14 @@ class Compaction {
     return absl::OkStatus();
   }
 
-  // Leaves out the rows that are gone by the merge rule of the table, if no older part that stays
-  // can have their keys. (A row that is gone hides the older rows of its key.)
+  // Under a merge rule: finds the newest rows that readers do not return, because their keys were
+  // deleted or they are too old. Write leaves them out. Finds none if an older part that stays may
+  // have one of the keys, because that part's rows would be returned again.
   absl::Status LeaveOutGone() {
     const Schema& schema = table_.schema();
     if (!schema.merge_rule) return absl::OkStatus();
     const internal::AppliedRule rule(schema, table_.time_bound());
+    if (rule.columns().empty()) return absl::OkStatus();
     const size_t first =
         static_cast<size_t>(std::find(chosen_.begin(), chosen_.end(), true) - chosen_.begin());
     size_t end = first;
@@ -75,7 +77,7 @@ class Compaction {
         return absl::OkStatus();
       }
     }
-    if (rule.columns().empty() || first == end) return absl::OkStatus();
+    if (first == end) return absl::OkStatus();
     CFILE_ASSIGN_OR_RETURN(
         TableScan scan,
         table_.NewScan({.columns = std::vector<std::string>(),

@@ -181,7 +181,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     max_metadata_size_bytes: the most bytes of metadata in a file, for example of categories. Without it, 16 MiB; then all programs can read
         the file. This package reads up to 256 MiB.
     merge: "newest" gives the table a merge rule: the columns `sorted_by` are its key, and a row replaces the rows of its key in older
-        parts (cfile.append, cfile.upsert). All readers obey the rule. The rows of one part must have different keys, without floats.
+        parts (cfile.append, cfile.upsert). All readers obey the rule. The rows of one part must have
+        different keys, and no key column holds floats.
     deleted_column: with merge, a column of bools. If it is true in the newest row of a key, the table has no row of the key.
     time_column: with merge, a column of integers, dates or times. Keys whose newest row is before cfile.raise_time_bound have no row.
     overwrite: whether to replace the file or the table at `path`. Without it, ExistsError is raised. Something else is never replaced: no

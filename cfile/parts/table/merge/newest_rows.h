@@ -32,10 +32,9 @@ class NewestRows {
   // rows of the part are, because no other part has keys between its least and its greatest key.
   //
   // The first call for a part merges the keys of all parts that overlap with it, directly or
-  // through other parts; other threads wait for it, and cannot be cancelled
-  // meanwhile. `table`: the same in all calls.
-  // Precondition: the table has key columns. kCancelled: `cancelled`, which may be null, was set.
-  // Other errors: those of KeyMerge. After an error the call may be repeated.
+  // through other parts. Other threads wait for this call, and cannot be cancelled meanwhile.
+  // `table`: the same in all calls. Precondition: the table has key columns. kCancelled:
+  // `cancelled`, which may be null, was set. Other errors: those of KeyMerge. After an error the call may be repeated.
   absl::StatusOr<RowBits> OfPart(const TableReader& table, size_t part,
                                  const std::atomic<bool>* cancelled);
 
@@ -48,7 +47,8 @@ class NewestRows {
 
   const std::optional<std::string> low_, high_;
   std::mutex mutex_;  // guards the following
-  // The parts that overlap, directly or through others. Group 0 is empty. No groups: Group was not
+  // Each group has the numbers of parts that overlap with each other, directly or through others.
+  // The first group is empty: 0 in group_of_ means that a part is in no group. Empty until Group is
   // called.
   std::vector<std::vector<size_t>> groups_;
   std::vector<size_t> group_of_;  // by the number of the part; 0: no part overlaps with it
@@ -58,7 +58,7 @@ class NewestRows {
 // What a scan of a table with a merge rule needs.
 struct RowVersions {
   TableReader table;
-  std::shared_ptr<NewestRows> rows;  // which all scans of the open table share
+  std::shared_ptr<NewestRows> rows;  // all scans of the open table share it
 };
 
 }  // namespace cfile::internal
