@@ -319,8 +319,8 @@ typedef struct cfile_part_info {
 cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_part_info* info);
 
 // If a table has a merge rule (cfile_schema_set_merge_rule), scans, lookups, merge cursors and
-// Arrow streams return at most one row for each key. Rows then have no numbers, so cfile_table_cursor
-// returns CFILE_FAILED_PRECONDITION. With cfile_reader_options.stored_rows, the rule is ignored and
+// Arrow streams return at most one row for each key. Rows then have no numbers, so
+// cfile_table_cursor returns CFILE_FAILED_PRECONDITION. With cfile_reader_options.stored_rows, the rule is ignored and
 // all stored rows are returned.
 
 // Makes a cursor over all parts of a column, or of the key index. All rows of a batch are from one

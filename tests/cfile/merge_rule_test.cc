@@ -1,5 +1,6 @@
 // Tests of tables with a merge rule (MergeRule in cfile/schema.h). The main test makes random
-// changes of a table. After each change, it compares the rows that readers return with those of a model.
+// changes of a table. After each change, it compares the rows that readers return with
+// those of a model.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>

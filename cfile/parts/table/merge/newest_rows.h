@@ -34,7 +34,8 @@ class NewestRows {
   // The first call for a part merges the keys of all parts that overlap with it, directly or
   // through other parts. Other threads wait for this call, and cannot be cancelled meanwhile.
   // `table`: the same in all calls. Precondition: the table has key columns. kCancelled:
-  // `cancelled`, which may be null, was set. Other errors: those of KeyMerge. After an error the call may be repeated.
+  // `cancelled`, which may be null, was set. Other errors: those of KeyMerge. After
+  // an error the call may be repeated.
   absl::StatusOr<RowBits> OfPart(const TableReader& table, size_t part,
                                  const std::atomic<bool>* cancelled);
 
