@@ -320,8 +320,8 @@ cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_par
 
 // If a table has a merge rule (cfile_schema_set_merge_rule), scans, lookups, merge cursors and
 // Arrow streams return at most one row for each key. Rows then have no numbers, so
-// cfile_table_cursor returns CFILE_FAILED_PRECONDITION. With cfile_reader_options.stored_rows, the rule is ignored and
-// all stored rows are returned.
+// cfile_table_cursor returns CFILE_FAILED_PRECONDITION. With cfile_reader_options.stored_rows, the
+// rule is ignored and all stored rows are returned.
 
 // Makes a cursor over all parts of a column, or of the key index. All rows of a batch are from one
 // part. After cfile_cursor_seek_key, cfile_cursor_next continues by row number, not by key.
