@@ -200,7 +200,7 @@ struct WriterOptions {
   // or the part exceeds the limit. 0: never; SIZE_MAX: always. Counts in the options of the table's
   // first column. Parts of one column, and of tables for readers that are older than
   // OldestReader::kVersion0_2, are never packed.
-  size_t max_packed_part_bytes = 0;
+  size_t max_packed_part_bytes = size_t{8} << 20;
 
   // The number of values between two restart points of PREFIX blocks. A larger number gives smaller
   // blocks with slower seeks. 0: 16, as in Kudu, or 32 with automatic choice.

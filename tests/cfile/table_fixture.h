@@ -18,6 +18,9 @@
 
 namespace cfile {
 
+// For tests of the files of columns: parts are not packed.
+inline const WriterOptions kLoose{.max_packed_part_bytes = 0};
+
 std::string ReadFile(const std::string& path);
 void WriteFile(const std::string& path, std::string_view contents);
 

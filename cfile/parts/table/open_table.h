@@ -108,7 +108,7 @@ class TableReader::Impl final : public internal::ScanSource {
   struct PackedPart {
     std::shared_ptr<const Source> source;
     std::vector<PackedColumn> columns;
-    std::unique_ptr<internal::FileUsage> usage;  // of a file that is in memory; else null
+    std::unique_ptr<internal::FileUsage> usage;
   };
   using PackedPartPtr = std::shared_ptr<const PackedPart>;
 

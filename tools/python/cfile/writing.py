@@ -160,7 +160,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
           encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
           goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
           bloom_filter: int | dict[str, int] | None = None, oldest_reader: str | None = None, memory_limit_bytes: int = 1 << 30,
-          max_metadata_size_bytes: int | None = None, overwrite: bool = False,
+          max_metadata_size_bytes: int | None = None, pack_below_bytes: int | None = None, overwrite: bool = False,
           storage_options: Mapping[str, Any] | None = None) -> None:
     """Writes data into a new table, or into a file if the data is one array.
 
@@ -181,6 +181,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
         need a newer one are refused until cfile.raise_oldest_reader. A file for Kudu keeps no labels of a Series.
     max_metadata_size_bytes: the most bytes of metadata in a file, for example of categories. Without it, 16 MiB; then all programs can read
         the file. This package reads up to 256 MiB.
+    pack_below_bytes: a part with at most this many bytes (8 MiB) is one file; larger parts, and all parts with 0, have one for each column.
     overwrite: whether to replace the file or the table at `path`. Without it, ExistsError is raised. Something else is never replaced: no
         other file, no other directory, and no table whose directory has further files. A table at a URL cannot be replaced.
     storage_options: as for cfile.open.
@@ -195,7 +196,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}]
     """
     options = {"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
-               "bloom_filter": bloom_filter, "oldest_reader": oldest_reader, "max_metadata_size_bytes": max_metadata_size_bytes}
+               "bloom_filter": bloom_filter, "oldest_reader": oldest_reader, "max_metadata_size_bytes": max_metadata_size_bytes,
+               "pack_below_bytes": pack_below_bytes}
 
     def write_at(target: Location) -> None:
         with Data(data) as source:
@@ -248,8 +250,8 @@ def _finish(writer: _native.Writer, stream: Any) -> None:
 def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str, str] | None = None,
            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
            block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
-           max_metadata_size_bytes: int | None = None, replacing: Sequence[str] = (), evolve: bool = False,
-           storage_options: Mapping[str, Any] | None = None) -> None:
+           max_metadata_size_bytes: int | None = None, pack_below_bytes: int | None = None, replacing: Sequence[str] = (),
+           evolve: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
     """Appends rows to a table, as a new part. Arguments as for write; columns are found by their names.
 
     replacing: the names of parts (Table.parts) whose place the new part takes. Their rows disappear in the same step.
@@ -271,7 +273,8 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     if evolve and replacing:
         raise ArgumentError("evolve=True adds rows: it does not replace parts")
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
-                            "bloom_filter": bloom_filter, "max_metadata_size_bytes": max_metadata_size_bytes})
+                            "bloom_filter": bloom_filter, "max_metadata_size_bytes": max_metadata_size_bytes,
+                            "pack_below_bytes": pack_below_bytes})
     opened = _native.open_table(target)
     keeping.keep_index(opened, settings)
     metadata: Mapping[str, str] = keeping.kept(opened.metadata)
@@ -286,8 +289,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
                 rows = os.path.join(folder, "rows")
                 _finish(_native.Writer.create(rows, source.type, {}), source.stream)
                 _native.append_table(target, rows, settings)
-            added = [name for name in source.fields or () if name not in opened.fields]
-            if added:
+            if added := [name for name in source.fields or () if name not in opened.fields]:
                 keeping.change(target, lambda now: keeping.extended(now, source.metadata, added))
             return
         try:

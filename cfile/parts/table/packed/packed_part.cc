@@ -100,12 +100,15 @@ absl::Status PackedWriter::Finish(TablePart& part) {
   CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
                          storage_.Create(PackedFilePath(folder_)));
   std::vector<PackedColumn> directory;
+  static constexpr uint8_t kPadding[kAlignment] = {};
   uint64_t end = 0;
   for (size_t i = 0; i < columns_.size(); ++i) {
     const Column& column = *columns_[i];
+    const uint64_t begin = NextPackedOffset(end);
+    CFILE_RETURN_IF_ERROR(sink->Append({kPadding, begin - end}));
     CFILE_RETURN_IF_ERROR(sink->Append(column.bytes));
-    directory.push_back({column.file_name, end, column.bytes.size()});
-    part.columns[i].packed_end = end += column.bytes.size();
+    directory.push_back({column.file_name, begin, column.bytes.size()});
+    part.columns[i].packed_end = end = begin + column.bytes.size();
   }
   const std::string tail = SerializePackedDirectory(directory);
   CFILE_RETURN_IF_ERROR(sink->Append(encodings::AsBytes(tail)));
