@@ -382,7 +382,10 @@ absl::StatusOr<TableReader::Impl::PackedPartPtr> TableReader::Impl::KeepPacked(
   for (const PackedColumn& column : packed->columns)
     packed->usage->AddMemory(sizeof(column) + column.file_name.capacity());
   const std::lock_guard lock(mutex_);
-  std::erase_if(packed_, [](const auto& other) { return other.second.expired(); });
+  if (packed_.size() >= most_packed_) {
+    std::erase_if(packed_, [](const auto& other) { return other.second.expired(); });
+    most_packed_ = 2 * packed_.size() + 16;
+  }
   packed_.insert_or_assign(part.number, packed);
   return packed;
 }

@@ -183,6 +183,8 @@ class TableReader::Impl final : public internal::ScanSource {
   mutable std::map<uint64_t, std::weak_ptr<const Source>> begun_;
   // The open packed files, by the number of the part. They live as long as a reader of a column.
   mutable std::map<uint64_t, std::weak_ptr<const PackedPart>> packed_;
+  // If packed_ has so many entries, those of closed files are removed.
+  mutable size_t most_packed_ = 16;
 };
 
 }  // namespace cfile
