@@ -30,6 +30,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_contents.h"
+#include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
@@ -134,7 +135,7 @@ class TableColumnsTest : public testing::Test {
     const size_t columns = table.schema().columns.size() + table.schema().key_index().has_value();
     for (size_t part = 0; part < table.num_parts(); ++part) {
       for (size_t column = 0; column < columns; ++column) {
-        expected.insert(*table.part_file(part, column));
+        expected.insert(FileOf(table, part, column));
       }
     }
     for (const auto& [path, identity] : Files()) {

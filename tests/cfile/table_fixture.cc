@@ -38,6 +38,12 @@ void WriteFile(const std::string& path, std::string_view contents) {
   std::ofstream(path, std::ios::binary) << contents;
 }
 
+std::string FileOf(const TableReader& table, size_t part, size_t column) {
+  const std::string path = *table.part_file(part, column);
+  const size_t end = path.find("/", path.find("/") + 1);  // of the name of a packed file
+  return path.substr(0, end);
+}
+
 absl::StatusOr<TableWriter> CreateOrAppend(const std::string& path, const Schema& schema,
                                            std::span<const WriterOptions> options) {
   return std::filesystem::exists(path) ? TableWriter::Open(path, options)

@@ -300,11 +300,15 @@ TEST_F(TableMaintenanceTest, CollectsOnlyNamesThatWritersGive) {
                                             part + "/0000-the.sis.cfile",
                                             part + "/.notes.cfile-tmp",
                                             part + "/.notes.1-1.cfile-tmp",
+                                            part + "/other.packed",
+                                            "columns.packed",
                                             part + "/part-1.cft"};
   const std::vector<std::string> own = {
       "temporary-" + hex + "/anything",
       "part-000008/0000-a.cfile",
+      "part-000008/columns.packed",
       "part-" + std::string(32, 'c') + "/.0000-a.cfile.1-1.cfile-tmp",
+      "part-" + std::string(32, 'c') + "/.columns.packed.1-1.cfile-tmp",
       "chunk-" + hex + ".cft.dropped",
       "columns-" + hex + ".dropped",
       ".table.cft.12-34.cfile-tmp",
@@ -392,7 +396,7 @@ TEST_F(TableMaintenanceTest, UnfinishedTablesAreGarbage) {
 }
 
 TEST_F(TableMaintenanceTest, WritersOfNewTablesKeepTheirFiles) {
-  const auto create = [&] { return TableWriter::Create(path_, schema_); };
+  const auto create = [&] { return TableWriter::Create(path_, schema_, {&kLoose, 1}); };
   auto writer = create();
   ASSERT_TRUE(writer.ok()) << writer.status();
   EXPECT_EQ(create().status().code(), absl::StatusCode::kAlreadyExists);

@@ -168,7 +168,7 @@ TEST_F(TablePublishTest, PassesOverTheLockFileOfAKilledWriter) {
 
 TEST_F(TablePublishTest, TheLaterOfTwoCreatorsIsAborted) {
   fs::create_directory(path_);
-  auto first = TableWriter::Create(path_, ManyTypes());
+  auto first = TableWriter::Create(path_, ManyTypes(), {&kLoose, 1});
   ASSERT_TRUE(first.ok());
   // Hides the part of the first writer while the second writer looks for parts, as if the part had
   // been created later.
@@ -178,6 +178,19 @@ TEST_F(TablePublishTest, TheLaterOfTwoCreatorsIsAborted) {
   ASSERT_TRUE(second.ok()) << second.status();
   fs::rename(directory_.path("aside"), part);
   ASSERT_TRUE(AppendRows(*first, 0, 5).ok());
+  ASSERT_TRUE(first->Finish().ok());
+  EXPECT_EQ(second->Finish().code(), absl::StatusCode::kAborted);
+  second = absl::AbortedError("dropped");
+  EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 2);
+  ExpectTable(OpenTable(), 5);
+}
+
+// Parts that are packed have no file before Finish.
+TEST_F(TablePublishTest, TheLaterOfTwoCreatorsOfPackedPartsIsAborted) {
+  auto first = TableWriter::Create(path_, ManyTypes());
+  auto second = TableWriter::Create(path_, ManyTypes());
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_TRUE(AppendRows(*first, 0, 5).ok() && AppendRows(*second, 0, 7).ok());
   ASSERT_TRUE(first->Finish().ok());
   EXPECT_EQ(second->Finish().code(), absl::StatusCode::kAborted);
   second = absl::AbortedError("dropped");
@@ -230,7 +243,7 @@ TEST_F(TablePublishTest, CountedPartsAreReadAndAppendedTo) {
   ExpectTable(OpenTable(), 20);
   WritePart(20, 5);
   const TableReader table = OpenTable();
-  EXPECT_EQ(*table.part_file(1, 0), "part-000001/0000-id.cfile");
+  EXPECT_EQ(FileOf(table, 1, 0), "part-000001/columns.packed");
   ExpectTable(table, 25);
 }
 

@@ -29,7 +29,7 @@ class RowsTest(DumpCase):
         cls.write_csv("t.csv", 0, NUM_ROWS)
         options = ["--sorted-by", "id", "--block-size", "4KiB", "--encoding", "plain", "--compression", "none",
                    "--type", "x=double", "--bloom", "name"]
-        cls.make("t.csv", "t", *options)
+        cls.make("t.csv", "t", *options, loose=True)
         cls.write_csv("a.csv", 0, 12_000)
         cls.write_csv("b.csv", 12_000, NUM_ROWS)
         cls.make("a.csv", "parts", *options)

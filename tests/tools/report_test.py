@@ -94,7 +94,7 @@ class ReportTest(unittest.TestCase):
         lines += [f"{i},{'' if i % 7 == 0 else f'word {i % 50}'}" for i in range(rows)]
         (self.folder / "t.csv").write_text("\n".join(lines) + "\n")
         shutil.rmtree(self.folder / "t", ignore_errors=True)
-        self.succeed(IMPORT, "--quiet", "t.csv", "t", *options)
+        self.succeed(IMPORT, "--quiet", "t.csv", "t", "--pack-below", "0", *options)
 
     def file_of(self, column):
         return next(self.folder.glob(f"t/part-*/*-{column}.cfile"))

@@ -326,7 +326,7 @@ void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump rewrite keys.cfile kudu.cfile --oldest-reader kudu\n"
       "  cfile-dump rewrite monday.cfile tuesday.cfile week.cfile\n"
       "  cfile-dump rewrite flights copy --encoding carrier=dict --block-size 64KiB\n"
-      "  cfile-dump rewrite flights loose --pack-below 0",
+      "  cfile-dump rewrite flights flights --force --pack-below 0",
       "A .cfile, or the directory of a table; or the first of several files");
   const auto arguments = std::make_shared<RewriteArguments>();
   command.aliases = {{.word = "concat"}};
