@@ -35,9 +35,10 @@ class TableMaintenanceTest : public TableTestBase {
 
   // Writes a table of two columns. The table has `parts` parts, and each part has ten rows.
   // Each value of a part is the number of the part.
-  void WriteTable(int64_t parts) {
+  void WriteTable(int64_t parts, const WriterOptions& options = {}) {
     for (int64_t part = 0; part < parts; ++part) {
-      auto writer = part == 0 ? TableWriter::Create(path_, schema_) : TableWriter::Open(path_);
+      auto writer = part == 0 ? TableWriter::Create(path_, schema_, {&options, 1})
+                              : TableWriter::Open(path_, {&options, 1});
       ASSERT_TRUE(writer.ok()) << writer.status();
       Fill(*writer, part);
       ASSERT_TRUE(writer->Finish().ok());
@@ -223,7 +224,7 @@ TEST_F(TableMaintenanceTest, CollectsDroppedPartsAfterTheirAge) {
 }
 
 TEST_F(TableMaintenanceTest, ReadersOfCollectedPartsAreTold) {
-  WriteTable(3);
+  WriteTable(3, kLoose);
   const std::vector<std::string> names = Names();
   const TableReader before = OpenTable();
   auto open = before.NewCursor<int64_t>(0);
@@ -429,7 +430,7 @@ TEST_F(TableMaintenanceTest, WritersInProgressKeepTheirFiles) {
 TEST_F(TableMaintenanceTest, WritersOfCollectedFilesAreAborted) {
   WriteTable(1);
   for (const bool whole_table : {false, true}) {
-    auto writer = TableWriter::Open(path_);
+    auto writer = TableWriter::Open(path_, {&kLoose, 1});
     ASSERT_TRUE(writer.ok());
     Fill(*writer, 1);
     if (whole_table) {

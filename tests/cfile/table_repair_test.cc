@@ -585,9 +585,7 @@ TEST_F(TableRepairTest, LostValuesThatCannotBecomeNull) {
   EXPECT_EQ(report.num_rows, kRows);
   EXPECT_THAT(report.parts[0].lost_values, ElementsAre(std::pair("b", kRows)));
   part = Names()[0];
-  for (const char* column : {"/0000", "/0001"}) {
-    ASSERT_TRUE(storage_->Delete(Files(part + column)[0]).ok());
-  }
+  ASSERT_TRUE(storage_->Delete(Files(part + "/columns.packed")[0]).ok());
   EXPECT_FALSE(MustRepair({.salvage = true, .null_lost = true}).changed);
 
   const Schema tree = Schema::OfRecords(*RecordSchema::Parse(

@@ -90,6 +90,7 @@ class TableWriter::Impl {
       }
       new_.identities = (*now)->root().identities;
       new_.oldest_reader = (*now)->root().oldest_reader;
+      new_.begun = internal::LastCommitOf((*now)->root());
     } else {
       new_.oldest_reader = internal::OldestReaderOfNewTable(options);
     }
@@ -114,6 +115,7 @@ class TableWriter::Impl {
     if (found.missing) return internal::NoSuchPart(now, *found.missing);
     new_.replaced_parts = std::move(found.parts);
     for (const TablePart& part : new_.replaced_parts) new_.replaced.push_back(part.directory);
+    new_.begun = internal::LastCommitOf(now.root());
     return Begin(now.root().schema, now.root().identities, now.root().oldest_reader, options);
   }
 
