@@ -397,7 +397,7 @@ TEST_F(TableMaintenanceTest, UnfinishedTablesAreGarbage) {
 }
 
 TEST_F(TableMaintenanceTest, WritersOfNewTablesKeepTheirFiles) {
-  const auto create = [&] { return TableWriter::Create(path_, schema_, {&kLoose, 1}); };
+  const auto create = [&] { return TableWriter::Create(path_, schema_); };
   auto writer = create();
   ASSERT_TRUE(writer.ok()) << writer.status();
   EXPECT_EQ(create().status().code(), absl::StatusCode::kAlreadyExists);
@@ -430,7 +430,7 @@ TEST_F(TableMaintenanceTest, WritersInProgressKeepTheirFiles) {
 TEST_F(TableMaintenanceTest, WritersOfCollectedFilesAreAborted) {
   WriteTable(1);
   for (const bool whole_table : {false, true}) {
-    auto writer = TableWriter::Open(path_, {&kLoose, 1});
+    auto writer = TableWriter::Open(path_);
     ASSERT_TRUE(writer.ok());
     Fill(*writer, 1);
     if (whole_table) {

@@ -44,12 +44,8 @@ TEST_F(TablePublishTest, CreatesOnlyWhereNothingIs) {
   WriteFile(directory_.path("file"), "");
   EXPECT_EQ(TableWriter::Create(directory_.path("file"), ManyTypes()).status().code(),
             absl::StatusCode::kAlreadyExists);
-  const std::string nowhere = directory_.path("no/table");
-  EXPECT_EQ(TableWriter::Create(nowhere, ManyTypes(), {&kLoose, 1}).status().code(),
+  EXPECT_EQ(TableWriter::Create(directory_.path("no/table"), ManyTypes()).status().code(),
             absl::StatusCode::kNotFound);
-  auto packed = TableWriter::Create(nowhere, ManyTypes());
-  ASSERT_TRUE(packed.ok());
-  EXPECT_EQ(packed->Finish().code(), absl::StatusCode::kNotFound);
   ExpectTable(OpenTable(), 10);
 }
 
@@ -78,7 +74,7 @@ TEST_F(TablePublishTest, DroppedAppendLeavesTheTable) {
   WritePart(0, 100);
   const std::vector<std::string> before = directory_.Entries();
   {
-    auto writer = TableWriter::Open(path_, {&kLoose, 1});
+    auto writer = TableWriter::Open(path_);
     ASSERT_TRUE(writer.ok());
     ASSERT_TRUE(AppendRows(*writer, 100, 10'000).ok());
     EXPECT_NE(directory_.Entries(), before);
@@ -172,7 +168,7 @@ TEST_F(TablePublishTest, PassesOverTheLockFileOfAKilledWriter) {
 
 TEST_F(TablePublishTest, TheLaterOfTwoCreatorsIsAborted) {
   fs::create_directory(path_);
-  auto first = TableWriter::Create(path_, ManyTypes(), {&kLoose, 1});
+  auto first = TableWriter::Create(path_, ManyTypes());
   ASSERT_TRUE(first.ok());
   // Hides the part of the first writer while the second writer looks for parts, as if the part had
   // been created later.
@@ -182,19 +178,6 @@ TEST_F(TablePublishTest, TheLaterOfTwoCreatorsIsAborted) {
   ASSERT_TRUE(second.ok()) << second.status();
   fs::rename(directory_.path("aside"), part);
   ASSERT_TRUE(AppendRows(*first, 0, 5).ok());
-  ASSERT_TRUE(first->Finish().ok());
-  EXPECT_EQ(second->Finish().code(), absl::StatusCode::kAborted);
-  second = absl::AbortedError("dropped");
-  EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 2);
-  ExpectTable(OpenTable(), 5);
-}
-
-// Parts that are packed have no file before Finish.
-TEST_F(TablePublishTest, TheLaterOfTwoCreatorsOfPackedPartsIsAborted) {
-  auto first = TableWriter::Create(path_, ManyTypes());
-  auto second = TableWriter::Create(path_, ManyTypes());
-  ASSERT_TRUE(first.ok() && second.ok());
-  ASSERT_TRUE(AppendRows(*first, 0, 5).ok() && AppendRows(*second, 0, 7).ok());
   ASSERT_TRUE(first->Finish().ok());
   EXPECT_EQ(second->Finish().code(), absl::StatusCode::kAborted);
   second = absl::AbortedError("dropped");

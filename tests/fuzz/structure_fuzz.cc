@@ -462,13 +462,13 @@ void PackedDirectory(std::span<const uint8_t> end) {
   const auto columns = ReadPackedDirectory(*source);
   if (!columns.ok()) return ExpectBadData(columns.status());
   Expect(IsPackedFile(*source));
-  uint64_t end = 0;
+  uint64_t last = 0;  // the end of the column before
   for (const PackedColumn& column : *columns) {
-    Expect(column.offset % 64 == 0 && column.offset >= end && column.offset - end < 64);
+    Expect(column.offset % 64 == 0 && column.offset >= last && column.offset - last < 64);
     Expect(column.size_bytes > 0);
-    end = column.offset + column.size_bytes;
+    last = column.offset + column.size_bytes;
   }
-  Expect(end < file.size());
+  Expect(last < file.size());
 }
 
 std::vector<Bytes> PackedDirectorySeeds() {

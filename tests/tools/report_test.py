@@ -285,7 +285,8 @@ class Contents(ReportTest):
 
     def test_tables(self):
         self.make_table(20_000, "--sorted-by", "n", "--sorted-by", "word")
-        self.succeed(IMPORT, "--quiet", "t.csv", "t", "--append", "--sorted-by", "n", "--sorted-by", "word")
+        self.succeed(IMPORT, "--quiet", "t.csv", "t", "--append", "--sorted-by", "n", "--sorted-by", "word",
+                     "--pack-below", "0")
         page = self.report("t")
         data = page.data
         self.assertEqual((data["rows"], data["parts"], data["findings"], data["files_left_out"]), (40_000, 2, [], 0))

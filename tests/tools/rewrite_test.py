@@ -375,7 +375,7 @@ class SalvageTable(ToolTest):
 
     def part_folders(self, table):
         files = [file["path"] for file in self.json("verify", table)["files"]]
-        return list(dict.fromkeys(str(pathlib.Path(file).parent) for file in files))
+        return list(dict.fromkeys(str(pathlib.Path(*pathlib.Path(file).parts[:2])) for file in files))
 
     def ids(self, table):
         return [json.loads(line)["values"]["id"] for line in self.dump("rows", "--json", table).splitlines()]

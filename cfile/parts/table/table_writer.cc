@@ -90,7 +90,6 @@ class TableWriter::Impl {
       }
       new_.identities = (*now)->root().identities;
       new_.oldest_reader = (*now)->root().oldest_reader;
-      new_.begun = internal::LastCommitOf((*now)->root());
     } else {
       new_.oldest_reader = internal::OldestReaderOfNewTable(options);
     }
@@ -115,7 +114,6 @@ class TableWriter::Impl {
     if (found.missing) return internal::NoSuchPart(now, *found.missing);
     new_.replaced_parts = std::move(found.parts);
     for (const TablePart& part : new_.replaced_parts) new_.replaced.push_back(part.directory);
-    new_.begun = internal::LastCommitOf(now.root());
     return Begin(now.root().schema, now.root().identities, now.root().oldest_reader, options);
   }
 
@@ -230,10 +228,8 @@ class TableWriter::Impl {
   // Completes the files of the part, and moves the part to new_.parts.
   absl::Status CompletePart() {
     const absl::Status status = FinishPart();
-    // Only files of this part can be missing, or the place of a new table.
-    const bool is_new = new_.table != NewParts::Table::kMustExist;
-    if (absl::IsNotFound(status) && !(is_new && packed_ != nullptr))
-      return Removed(part_.directory);
+    // Only files of this part can be missing.
+    if (absl::IsNotFound(status)) return Removed(part_.directory);
     CFILE_RETURN_IF_ERROR(status);
     for (const auto& column : columns_) complete_totals_.push_back(column->writer().totals());
     new_.parts.push_back(part_);
@@ -285,6 +281,7 @@ class TableWriter::Impl {
         options.empty() ? WriterOptions().max_packed_part_bytes : options[0].max_packed_part_bytes;
     if (most > 0 && stored_.size() > 1 && internal::KnowsTableFeatures(new_.oldest_reader)) {
       packed_ = std::make_unique<internal::PackedWriter>(*storage_, part_.directory, most);
+      CFILE_RETURN_IF_ERROR(packed_->Begin());
     }
     for (size_t i = 0; i < stored_.size(); ++i) {
       const WriterOptions column_options = internal::OptionsOfFile(options, i, num_columns);

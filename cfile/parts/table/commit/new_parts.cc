@@ -108,14 +108,6 @@ class Publisher {
     if (now->root().schema != new_.schema || now->root().identities != new_.identities) {
       return Aborted("its schema has been changed");
     }
-    // The new parts may have no file yet, so the files do not show that the table has been moved.
-    const auto last = LastCommitOf(now->root());
-    if (new_.begun && last) {
-      CommitHistory history;
-      history.Add(now->root(), /*attempt=*/false);
-      if (last->sequence < new_.begun->sequence || history.Disproves(*new_.begun))
-        return Aborted("another table has taken its place");
-    }
     if (now->root().oldest_reader < new_.oldest_reader) {
       return Aborted("older readers must be able to read it, but not the new parts,");
     }

@@ -7,7 +7,6 @@
 
 #include "absl/status/status.h"
 #include "cfile/options.h"
-#include "cfile/parts/table/commit/part_copy.h"
 #include "cfile/parts/table/manifest/table_contents.h"
 #include "cfile/schema.h"
 #include "cfile/storage.h"
@@ -23,8 +22,6 @@ struct NewParts {
   std::optional<ColumnIdentities> identities = {};
   std::vector<TablePart> parts = {};           // their files are complete
   OldestReader oldest_reader = kNewestReader;  // of the table, when the parts were begun
-  // The last commit of the table when the parts were begun. nullopt: not known.
-  std::optional<CommitTag> begun = {};
   // The names of the parts that the new parts replace.
   std::vector<std::string> replaced = {};
   // What the caller knows about the replaced parts. Empty: nothing.

@@ -48,11 +48,6 @@ absl::StatusOr<CommitTag> NewCommitTag(uint64_t sequence) {
   return tag;
 }
 
-std::optional<CommitTag> LastCommitOf(const TableContents& table) {
-  if (table.commit_ids.empty()) return std::nullopt;
-  return CommitTag{.sequence = table.sequence, .id = table.commit_ids[0]};
-}
-
 std::string PartCopyName(const CommitTag& tag) {
   return absl::StrCat(std::string(kCopyPrefix), TextOf(tag), std::string(kCopySuffix));
 }

@@ -27,9 +27,6 @@ struct CommitTag {
 
 absl::StatusOr<CommitTag> NewCommitTag(uint64_t sequence);
 
-// Returns the last commit of a table. nullopt: version 0.1 has made it.
-std::optional<CommitTag> LastCommitOf(const TableContents& table);
-
 // Names of files that an attempt to commit writes into the folder of a part.
 // PartCopyName: the name of a copy of the part's description.
 // DroppedMarkName: the name of the mark of a part that the attempt drops.
