@@ -386,9 +386,7 @@ typedef struct cfile_writer_options {
   uint64_t block_size_bytes;
   uint64_t max_block_size_bytes;
   uint64_t max_value_size_bytes;
-  // Of the first column: a part of a table that is not larger is one file. 1: never; UINT64_MAX:
-  // always.
-  uint64_t max_packed_part_bytes;
+  uint64_t max_packed_part_bytes;  // of the first column; 1: no part is packed; UINT64_MAX: each
 } cfile_writer_options;
 enum { CFILE_GOAL_BALANCED = 0, CFILE_GOAL_SIZE = 1, CFILE_GOAL_SPEED = 2 };
 enum {

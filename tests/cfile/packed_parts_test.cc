@@ -111,8 +111,8 @@ TEST_F(PackedPartsTest, SmallPartsArePackedByDefault) {
 TEST_F(PackedPartsTest, ValuesAreAligned) {
   const WriterOptions options{.encoding = Encoding::kPlain, .compression = Compression::kNone};
   Schema schema;
-  for (const auto& type : {ColumnType::Int8(), ColumnType::Double(), ColumnType::Decimal(30, 0),
-                           ColumnType::Int64()})
+  for (const auto& type :
+       {ColumnType::Int8(), ColumnType::Double(), ColumnType::Decimal(30, 0), ColumnType::Int64()})
     schema.columns.push_back({.name = absl::StrCat("c", schema.columns.size()), .type = type});
   auto writer = TableWriter::Create(path_, schema, {&options, 1});
   ASSERT_TRUE(writer.ok());

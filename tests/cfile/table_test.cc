@@ -43,7 +43,8 @@ TEST_F(TableTest, SeveralParts) {
   ASSERT_EQ(table.num_parts(), 6);
   EXPECT_EQ(table.part(4)->num_rows, 2500);
   EXPECT_EQ(table.part(4)->first_ordinal, 1001);
-  EXPECT_THAT(*table.part_file(4, 6), MatchesRegex("part-[0-9a-f]{32}/columns.packed/0006-name.cfile"));
+  EXPECT_THAT(*table.part_file(4, 6),
+              MatchesRegex("part-[0-9a-f]{32}/columns.packed/0006-name.cfile"));
   ExpectTable(table, 3501);
 }
 

@@ -18,7 +18,7 @@ import textwrap
 import unicodedata
 import unittest
 
-from dump_case import DUMP, IMPORT, DumpCase
+from dump_case import DUMP, DumpCase
 from golden_tables import GoldenFile, make_table
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -45,9 +45,8 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
     std::vector files{common};
     if (!all_parts || !IsPackedPath(common.path)) return files;
     CFILE_ASSIGN_OR_RETURN(const auto packed, OpenSourceAt(common.path));
-    CFILE_ASSIGN_OR_RETURN(
-        const std::vector<PackedColumn> columns,
-        ReadPackedDirectory(*packed, OptionsOf(common).max_metadata_size_bytes));
+    CFILE_ASSIGN_OR_RETURN(const std::vector<PackedColumn> columns,
+                           ReadPackedDirectory(*packed, OptionsOf(common).max_metadata_size_bytes));
     files.assign(columns.size(), common);
     for (size_t i = 0; i < columns.size(); ++i) files[i].path += "/" + columns[i].file_name;
     return files;

@@ -368,8 +368,8 @@ absl::StatusOr<TableReader::Impl::PackedPartPtr> TableReader::Impl::KeepPacked(
   constexpr uint64_t kSmall = internal::kBufferedHeadBytes + internal::kBufferedTailBytes;
   std::shared_ptr<const internal::BufferedEnds> in_memory;
   if (packed->source->InMemory().empty() && (whole || size <= kSmall)) {
-    CFILE_ASSIGN_OR_RETURN(in_memory, internal::BufferEnds(packed->source,
-                                                           options_.max_requests_in_flight, true));
+    CFILE_ASSIGN_OR_RETURN(
+        in_memory, internal::BufferEnds(packed->source, options_.max_requests_in_flight, true));
     packed->source = in_memory;
   }
   packed->usage = std::make_unique<internal::FileUsage>(std::move(in_memory), files_.usage());
