@@ -130,7 +130,7 @@ class CFILE_EXPORT TableBatch {
 // exclude all its rows. The scan reads the columns to return only at the rows that match. Memory:
 // one block and one batch for each condition and for each column.
 //
-// Each column is a file of its own. If the source reads in the background
+// Each column is read by itself. If the source reads in the background
 // (Source::ReadsInBackground), the scan reads all columns at the same time. From other sources with
 // latency, it reads several blocks of one column at the same time, but waits for one column after
 // another; to avoid this, scan the ranges of SplitScan in several threads.
