@@ -402,6 +402,7 @@ typedef struct cfile_writer_options {
   uint64_t block_size_bytes;
   uint64_t max_block_size_bytes;
   uint64_t max_value_size_bytes;
+  uint64_t max_packed_part_bytes;  // of the first column; 1: no part is packed; UINT64_MAX: each
 } cfile_writer_options;
 enum { CFILE_GOAL_BALANCED = 0, CFILE_GOAL_SIZE = 1, CFILE_GOAL_SPEED = 2 };
 enum {

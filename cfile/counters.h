@@ -18,7 +18,8 @@ struct ReaderCounters {
   uint64_t blocks_read = 0;
   uint64_t blocks_cached = 0;
   uint64_t index_nodes_read = 0;
-  // 1 for a Reader. A file that a table closes and opens again counts twice.
+  // 1 for a Reader. In a table: the files that were opened; of a packed part, the packed file and
+  // each of its columns that was opened. A file that a table closes and opens again counts twice.
   uint64_t files_opened = 0;
   friend bool operator==(const ReaderCounters&, const ReaderCounters&) = default;
 };

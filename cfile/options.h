@@ -196,11 +196,11 @@ struct WriterOptions {
 
   // A new part of a table whose columns, key index included, have at most this many bytes together
   // is packed: it is one file instead of one for each column, so a flush creates and syncs one file
-  // of data. The writer keeps the part in memory, and creates no file, until it finishes the part
-  // or the part exceeds the limit. 0: never; SIZE_MAX: always. Counts in the options of the table's
-  // first column. Parts of one column, and of tables for readers that are older than
-  // OldestReader::kVersion0_2, are never packed.
-  size_t max_packed_part_bytes = 0;
+  // of data. The writer keeps the part in memory until it finishes the part or the part exceeds the
+  // limit. 0: never; SIZE_MAX: always. Counts in the options of the table's first column. Parts of
+  // one column, and of tables for readers that are older than OldestReader::kVersion0_2, are never
+  // packed.
+  size_t max_packed_part_bytes = size_t{8} << 20;
 
   // The number of values between two restart points of PREFIX blocks. A larger number gives smaller
   // blocks with slower seeks. 0: 16, as in Kudu, or 32 with automatic choice.

@@ -12,7 +12,8 @@
 // Readers that are open keep the columns with which they opened the table. A table may have parts
 // that are older than a change and parts that are newer; readers read all parts as one table. The
 // files that a change makes unnecessary stay until CollectGarbage removes them
-// (cfile/table_maintenance.h).
+// (cfile/table_maintenance.h). A packed part (WriterOptions::max_packed_part_bytes) keeps the bytes
+// of columns that were dropped or got other values, until its rows are written again (Compact).
 //
 // AddColumn, DropColumns, RenameColumn, ReorderColumns, WidenColumn and ColumnsWriter::Add change
 // the schema. If a TableWriter began before such a change, its Finish returns kAborted after the

@@ -137,7 +137,7 @@ class CFILE_EXPORT TableBatch {
 // keys, the scan merges only these.) The result takes one bit for each row of these parts.
 // Conditions of the rule stand among the counters of the conditions.
 //
-// Each column is a file of its own. If the source reads in the background
+// Each column is read by itself. If the source reads in the background
 // (Source::ReadsInBackground), the scan reads all columns at the same time. From other sources with
 // latency, it reads several blocks of one column at the same time, but waits for one column after
 // another; to avoid this, scan the ranges of SplitScan in several threads.

@@ -105,8 +105,8 @@ void LayoutArguments::AddTo(Command& command) {
               "--max-block-size)",
               BytesIn(1, kMaxBytes / 2));
   command.Add("--pack-below BYTES", &max_packed_part_bytes_,
-              "Write a part of a table as one file if it has at most this many\nbytes, e.g. 8MiB "
-              "(default: a file for each column)",
+              "Write a part of a table as one file if it has at most this many\nbytes (default: "
+              "8MiB; 0: always a file for each column)",
               BytesIn(0, kMaxBytes));
   command.Add("--bloom COLUMN", &bloom_,
               "Give this column a Bloom filter, which shows that a file\nhas none of the "

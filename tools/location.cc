@@ -212,12 +212,45 @@ absl::StatusOr<TableLocation> TableAt(const std::string& place) {
   return TableLocation(std::move(storage));
 }
 
-absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place) {
+namespace {
+
+// Opens a column of a packed file whose directory is damaged. Returns `damage` if the table does
+// not say where the column is. `place`: TABLE/PART/columns.packed/NAME.
+absl::StatusOr<std::shared_ptr<const Source>> OpenByTable(const std::string& place,
+                                                          const ReaderOptions& options,
+                                                          absl::Status damage) {
+  size_t slash = place.size();
+  for (int names = 0; names < 3; ++names) {
+    slash = slash == 0 ? place.npos : place.rfind('/', slash - 1);
+    if (slash == place.npos) return damage;
+  }
+  const auto table = OpenTableAt(place.substr(0, slash), options);
+  if (!table.ok() || !*table) return damage;
+  const auto found = FindPartFile(**table, place.substr(slash + 1));
+  return found.ok() ? (*table)->OpenBytes(found->part, found->column) : damage;
+}
+
+}  // namespace
+
+absl::StatusOr<PartFile> FindPartFile(const TableReader& table, const std::string& path) {
+  const size_t columns = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
+  for (size_t part = 0; part < table.num_parts(); ++part) {
+    for (size_t column = 0; column < columns; ++column) {
+      CFILE_ASSIGN_OR_RETURN(const std::string file, table.part_file(part, column));
+      if (file == path) return PartFile{part, column};
+    }
+  }
+  return absl::NotFoundError(absl::StrCat(path, ": no column of the table has this file"));
+}
+
+absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place,
+                                                           const ReaderOptions& options) {
   if (const size_t slash = place.rfind('/');
       slash != place.npos && IsPackedPath(place.substr(0, slash))) {
     CFILE_ASSIGN_OR_RETURN(auto packed, OpenSourceAt(place.substr(0, slash)));
-    CFILE_ASSIGN_OR_RETURN(const auto columns, ReadPackedDirectory(*packed));
-    for (const PackedColumn& column : columns) {
+    const auto columns = ReadPackedDirectory(*packed, options.max_metadata_size_bytes);
+    if (!columns.ok()) return OpenByTable(place, options, columns.status());
+    for (const PackedColumn& column : *columns) {
       if (column.file_name == place.substr(slash + 1))
         return NewSliceSource(std::move(packed), column.offset, column.size_bytes, place);
     }
@@ -240,18 +273,20 @@ absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place,
 
 absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options,
                                   const ReadObserver& observer) {
-  CFILE_ASSIGN_OR_RETURN(std::shared_ptr<const Source> source, OpenSourceAt(place));
+  CFILE_ASSIGN_OR_RETURN(std::shared_ptr<const Source> source, OpenSourceAt(place, options));
   if (observer) source = ObserveSource(std::move(source), observer);
   auto reader = Reader::Open(source, options);
-  if (!reader.ok()) return ExplainDamage(reader.status(), *source);
+  if (!reader.ok()) return ExplainDamage(reader.status(), *source, options);
   return reader;
 }
 
-absl::Status ExplainDamage(const absl::Status& status, const Source& source) {
+absl::Status ExplainDamage(const absl::Status& status, const Source& source,
+                           const ReaderOptions& options) {
   if (!absl::IsDataLoss(status)) return status;
   const std::string& path = source.name();
   if (IsPackedFile(source)) {
-    CFILE_ASSIGN_OR_RETURN(const auto columns, ReadPackedDirectory(source));
+    CFILE_ASSIGN_OR_RETURN(const auto columns,
+                           ReadPackedDirectory(source, options.max_metadata_size_bytes));
     std::string names;
     for (const PackedColumn& column : columns)
       absl::StrAppend(&names, names.empty() ? " " : ", ", path, "/", column.file_name);

@@ -42,15 +42,17 @@ std::shared_ptr<const Source> ObserveSource(std::shared_ptr<const Source> source
 std::shared_ptr<Storage> ObserveStorage(std::shared_ptr<Storage> storage, ReadObserver observer);
 
 // True if `place` ends with the name of a packed file (cfile/packed_file.h). The path of a column
-// in such a file is this path, a slash, and the name of the column.
+// in such a file is this path, a slash, and the name of the column, as TableReader::part_file says.
 bool IsPackedPath(const std::string& place);
 
-// Return what is at a path or URL, which may be the path of a column in a packed file.
+// Return what is at a path or URL, which may be the path of a column in a packed file. If the
+// directory of the packed file is damaged, the table's table.cft says where the column is.
 // kUnimplemented: this build cannot read URLs. kNotFound from OpenSourceAt and OpenFileAt: nothing
 // is there. OpenFileAt passes errors of the reader through ExplainDamage. `observer`, if not null,
 // is called for the reads of a file, or of the columns of a table.
 absl::StatusOr<TableLocation> TableAt(const std::string& place);
-absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place);
+absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place,
+                                                           const ReaderOptions& options = {});
 absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options,
                                   const ReadObserver& observer = nullptr);
 
@@ -60,7 +62,17 @@ absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions&
 // - `source` is empty: kDataLoss, with this fact.
 // - `source` is the temporary file of a killed writer, or a CFile without its end: kDataLoss, with
 //   how to salvage the file.
-absl::Status ExplainDamage(const absl::Status& status, const Source& source);
+// - `source` is a packed file: kInvalidArgument, with the paths of its columns.
+absl::Status ExplainDamage(const absl::Status& status, const Source& source,
+                           const ReaderOptions& options);
+
+// Where a table has a column: TableReader::part_file(part, column) is its path.
+struct PartFile {
+  size_t part = 0;
+  size_t column = 0;
+};
+// kNotFound: no column of the table has the path.
+absl::StatusOr<PartFile> FindPartFile(const TableReader& table, const std::string& path);
 
 // Begins a file at a path or at an s3:// URL. Sink::Finish makes the file appear, and replaces what
 // is there. A symbolic link to a file stays, and the file is replaced. kUnimplemented: this build

@@ -598,10 +598,10 @@ class TableCutTest : public testing::Test {
     std::set<std::string> expected = {"table.cft"};
     for (size_t part = 0; part < table->num_parts(); ++part) {
       for (size_t column = 0; column < table->schema().columns.size(); ++column) {
-        expected.insert(*table->part_file(part, column));
+        expected.insert(FileOf(*table, part, column));
       }
     }
-    expected.erase("");  // part_file returns "" for a column that the part lacks
+    expected.erase("");  // of a column that the part lacks
     uint64_t copies = 0;
     const auto files = storage->List("");
     for (const StorageEntry& file : *files) {

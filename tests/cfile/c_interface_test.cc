@@ -8,10 +8,13 @@
 #include <functional>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "cfile/io.h"
 #include "cfile/levels.h"
+#include "cfile/table.h"
+#include "tests/cfile/temporary_directory.h"
 
 namespace {
 
@@ -128,6 +131,31 @@ TEST(CInterface, ColumnsWithLevelsAreErrors) {
   EXPECT_EQ(cfile_scan_column(scan, 0, &batch), CFILE_UNIMPLEMENTED);
   cfile_scan_free(scan);
   cfile_file_free(file);
+}
+
+TEST(CInterface, PackedParts) {
+  const cfile::TemporaryDirectory directory;
+  for (const uint64_t limit : {uint64_t{0}, uint64_t{1}, UINT64_MAX}) {
+    const std::string path = directory.path("table") + std::to_string(limit);
+    cfile_writer_options options = {};
+    options.struct_size = sizeof(options);
+    options.max_packed_part_bytes = limit;
+    cfile_schema* schema = nullptr;
+    cfile_writer* writer = nullptr;
+    ASSERT_EQ(cfile_schema_create(&schema), CFILE_OK);
+    for (const char* name : {"a", "b"})
+      ASSERT_EQ(cfile_schema_add_column(schema, name, "int64", 0, &options), CFILE_OK);
+    ASSERT_EQ(cfile_writer_create_table(path.c_str(), schema, &writer), CFILE_OK);
+    const int64_t value = 5;
+    for (const size_t column : {0, 1})
+      ASSERT_EQ(cfile_writer_append(writer, column, CFILE_INT64, &value, nullptr, 1), CFILE_OK);
+    ASSERT_EQ(cfile_writer_finish(writer), CFILE_OK);
+    cfile_writer_free(writer);
+    cfile_schema_free(schema);
+    const auto table = cfile::TableReader::Open(path);
+    ASSERT_TRUE(table.ok()) << table.status();
+    EXPECT_EQ(table->part_file(0, 1)->find("columns.packed") != std::string::npos, limit != 1);
+  }
 }
 
 }  // namespace

@@ -209,7 +209,7 @@ TEST(ErrorNames, OfTables) {
   const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
                                   {.name = "b", .type = ColumnType::String()}}};
   {
-    auto writer = TableWriter::Create(path, schema);
+    auto writer = TableWriter::Create(path, schema, {&kLoose, 1});
     ASSERT_TRUE(writer.ok()) << writer.status();
     const int64_t numbers[] = {1, 2};
     const std::string_view texts[] = {"x", "y"};

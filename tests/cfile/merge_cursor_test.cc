@@ -342,7 +342,7 @@ TYPED_TEST(MergeCursorTest, KeepsItsPositionAfterErrors) {
       }
       const size_t part = random() % table.num_parts();
       const size_t columns[] = {0, 1, this->key_column()};
-      const std::string file = this->path_ + "/" + *table.part_file(part, columns[random() % 3]);
+      const std::string file = this->path_ + "/" + FileOf(table, part, columns[random() % 3]);
       fs::rename(file, file + ".away");
       const absl::Status status = this->Step(*cursor, random);
       fs::rename(file + ".away", file);
@@ -397,7 +397,7 @@ TEST_F(MergeCursors, DamageIsFound) {
     ASSERT_TRUE(writer->Append<int64_t>(1, values).ok());
     ASSERT_TRUE(writer->Finish().ok());
   }
-  const std::string file = path_ + "/" + *OpenTable().part_file(1, 1);
+  const std::string file = path_ + "/" + FileOf(OpenTable(), 1, 1);
   std::string bytes = ReadFile(file);
   const size_t place = bytes.find(std::string(8, 101));  // of key 101
   ASSERT_NE(place, bytes.npos);

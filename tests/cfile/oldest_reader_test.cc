@@ -278,7 +278,7 @@ void Rewrite(const std::string& path, std::optional<uint32_t> reader,
 }
 
 TEST_F(OldestReaderTableTest, TablesWithoutTheFieldHaveTheReaderOfTheirVersion) {
-  WritePart(0, 10);
+  WritePart(0, 10, ManyTypes(), kLoose);  // a packed part would be a feature
   const auto reader = [&](std::optional<uint32_t> field, std::optional<uint64_t> sequence) {
     Rewrite(table_file_, field, sequence);
     return OpenTable().oldest_reader();
@@ -289,7 +289,7 @@ TEST_F(OldestReaderTableTest, TablesWithoutTheFieldHaveTheReaderOfTheirVersion) 
   EXPECT_EQ(reader(1, 7), OldestReader::kKudu);
   EXPECT_EQ(reader(9, 7), OldestReader{9});
   // A number of a later version stays.
-  WritePart(10, 10);
+  WritePart(10, 10, ManyTypes(), kLoose);
   EXPECT_EQ(OpenTable().oldest_reader(), OldestReader{9});
   // With a feature that version 0.1 does not know, the table is not for version 0.1.
   ASSERT_TRUE(

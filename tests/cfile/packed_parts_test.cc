@@ -8,11 +8,14 @@
 #include <memory>
 #include <numeric>
 #include <set>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/io.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/packed/packed_directory.h"
 #include "cfile/table.h"
@@ -59,7 +62,7 @@ class PackedPartsTest : public TableTestBase {
 TEST_F(PackedPartsTest, RoundTrip) {
   WritePart(0, 500, ManyTypes(), kPacked);
   EXPECT_TRUE(IsPacked());
-  WritePart(500, 300);
+  WritePart(500, 300, ManyTypes(), kLoose);
   WritePart(800, 0, ManyTypes(), kPacked);
   WritePart(800, 3000, ManyTypes(), kPacked);
   EXPECT_THAT(DataFiles(0), testing::ElementsAre("columns.packed"));
@@ -76,11 +79,70 @@ TEST_F(PackedPartsTest, RoundTrip) {
     }
     EXPECT_TRUE(table.VerifyCopy(part).ok());
   }
-  ASSERT_TRUE(Compact(path_).ok());
+  ASSERT_TRUE(Compact(path_, {}, {&kLoose, 1}).ok());
   ExpectTable(OpenTable(), 3800);
   EXPECT_FALSE(IsPacked());
   ASSERT_TRUE(CollectGarbage(path_, std::chrono::seconds(0)).ok());
   ExpectTable(OpenTable(), 3800);
+}
+
+TEST_F(PackedPartsTest, SmallPartsArePackedByDefault) {
+  WritePart(0, 500);
+  EXPECT_THAT(DataFiles(0), testing::ElementsAre("columns.packed"));
+  const Schema texts{.columns = {{.name = "a", .type = ColumnType::Binary()},
+                                 {.name = "b", .type = ColumnType::Binary()}}};
+  const std::string text(size_t{1} << 20, 'x');
+  for (const size_t rows : {3, 5}) {  // of 2 MiB
+    std::filesystem::remove_all(path_);
+    const std::vector<WriterOptions> options(
+        2, {.encoding = Encoding::kPlain, .compression = Compression::kNone});
+    auto writer = TableWriter::Create(path_, texts, options);
+    ASSERT_TRUE(writer.ok());
+    for (const size_t column : {0, 1}) {
+      const std::vector<std::string_view> values(rows, text);
+      ASSERT_TRUE(writer->Append<std::string_view>(column, values).ok());
+    }
+    ASSERT_TRUE(writer->Finish().ok());
+    EXPECT_THAT(DataFiles(0), SizeIs(rows == 3 ? 1 : 2));
+  }
+}
+
+// A mapped column returns its values as pointers into the file.
+TEST_F(PackedPartsTest, ValuesAreAligned) {
+  const WriterOptions options{.encoding = Encoding::kPlain, .compression = Compression::kNone};
+  Schema schema;
+  for (const auto& type :
+       {ColumnType::Int8(), ColumnType::Double(), ColumnType::Decimal(30, 0), ColumnType::Int64()})
+    schema.columns.push_back({.name = absl::StrCat("c", schema.columns.size()), .type = type});
+  auto writer = TableWriter::Create(path_, schema, {&options, 1});
+  ASSERT_TRUE(writer.ok());
+  constexpr size_t kRows = 101;
+  ASSERT_TRUE(writer->Append<int8_t>(0, std::vector<int8_t>(kRows, 7)).ok());
+  ASSERT_TRUE(writer->Append<double>(1, std::vector<double>(kRows, 7)).ok());
+  ASSERT_TRUE(writer->Append<int128_t>(2, std::vector<int128_t>(kRows, 7)).ok());
+  ASSERT_TRUE(writer->Append<int64_t>(3, std::vector<int64_t>(kRows, 7)).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const auto packed = *OpenMappedSource(PartPath(0) + "/columns.packed");
+  const auto columns = ReadPackedDirectory(*packed);
+  ASSERT_TRUE(columns.ok()) << columns.status();
+  const std::span<const uint8_t> file = packed->InMemory();
+  const auto check = [&]<typename T>(size_t i, std::type_identity<T>) {
+    const PackedColumn& column = (*columns)[i];
+    EXPECT_EQ(column.offset % 64, 0);
+    const auto reader =
+        Reader::Open(NewSliceSource(packed, column.offset, column.size_bytes, "column"));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    auto cursor = reader->NewCursor<T>();
+    const auto batch = cursor->Next(kRows);
+    ASSERT_EQ(batch->size(), kRows);
+    const auto* const values = reinterpret_cast<const uint8_t*>(batch->values.data());
+    ASSERT_TRUE(values >= file.data() && values < file.data() + file.size());
+    EXPECT_EQ((values - file.data()) % 64, 0);
+  };
+  check(0, std::type_identity<int8_t>());
+  check(1, std::type_identity<double>());
+  check(2, std::type_identity<int128_t>());
+  check(3, std::type_identity<int64_t>());
 }
 
 TEST_F(PackedPartsTest, LargePartsHaveAFileForEachColumn) {
@@ -137,7 +199,8 @@ TEST_F(PackedPartsTest, AFlushWritesAndSyncsOneFileOfData) {
       });
   auto writer = TableWriter::Create(std::shared_ptr<Storage>(storage), ManyTypes(), {&kPacked, 1});
   ASSERT_TRUE(writer.ok() && AppendRows(*writer, 0, 1000).ok());
-  EXPECT_THAT(created, IsEmpty());
+  EXPECT_THAT(created, SizeIs(1));
+  EXPECT_THAT(finished, IsEmpty());
   ASSERT_TRUE(writer->Finish().ok());
   ASSERT_THAT(created, SizeIs(2));
   ASSERT_THAT(finished, SizeIs(2));
@@ -196,7 +259,7 @@ TEST_F(PackedPartsTest, PartsInChunks) {
                             {.name = "b", .type = ColumnType::Int64()}}};
   const auto storage = NewMemoryStorage();
   for (int64_t i = 0; i < 140; ++i) {
-    const WriterOptions options = i < 30 ? kPacked : WriterOptions();
+    const WriterOptions& options = i < 30 ? kPacked : kLoose;
     auto writer = TableWriter::OpenOrCreate(storage, schema, {&options, 1});
     ASSERT_TRUE(writer.ok());
     for (const size_t column : {0, 1})
@@ -298,6 +361,20 @@ TEST_F(PackedDamageTest, EachByteOfTheDirectory) {
       }
     }
   }
+}
+
+TEST_F(PackedDamageTest, PaddingIsIgnored) {
+  Bytes changed = bytes_;
+  size_t count = 0;
+  for (size_t i = 1; i < 3; ++i) {
+    for (size_t at = columns_[i - 1].offset + columns_[i - 1].size_bytes; at < columns_[i].offset;
+         ++at, ++count)
+      changed[at] = 0xFF;
+  }
+  EXPECT_GT(count, 0);
+  const auto table = TableReader::Open(With(changed));
+  ASSERT_TRUE(table.ok());
+  for (const size_t column : {0, 1, 2}) EXPECT_TRUE(table->VerifyColumn(0, column).ok());
 }
 
 TEST_F(PackedDamageTest, DirectoriesThatContradictTheFile) {

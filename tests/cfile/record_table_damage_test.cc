@@ -103,7 +103,8 @@ class RecordTableDamageTest : public testing::Test {
     schema_ = RecordSchema::Parse(R"(message m { required int32 id;
         repeated group g { optional binary s (STRING); repeated int64 n; } })")
                   .value();
-    auto writer = RecordWriter::Create(path_, schema_);
+    const WriterOptions loose{.max_packed_part_bytes = 0};  // tests change the files of leaves
+    auto writer = RecordWriter::Create(path_, schema_, {&loose, 1});
     ASSERT_TRUE(writer.ok()) << writer.status();
     for (int i = 0; i < 20; ++i) {
       Json record = {{"id", i}};

@@ -225,8 +225,10 @@ void ExpectRepaired(const Files& files, const std::string& part, int64_t first, 
 TEST(RepairDamage, KeepsWhatSalvageOfTheFilesAloneReads) {
   const char* const chosen = std::getenv("CFILE_CAMPAIGN_SEED");
   const uint32_t first = chosen == nullptr ? 0 : static_cast<uint32_t>(std::atoi(chosen));
-  WriterOptions layout{
-      .encoding = Encoding::kPlain, .compression = Compression::kNone, .block_size_bytes = 2048};
+  WriterOptions layout{.encoding = Encoding::kPlain,
+                       .compression = Compression::kNone,
+                       .block_size_bytes = 2048,
+                       .max_packed_part_bytes = 0};
   if (first != 0) {
     layout.encoding = first % 2 == 0 ? Encoding::kPlain : Encoding::kAuto;
     layout.compression = first % 3 == 0 ? Compression::kNone : Compression::kZstd;

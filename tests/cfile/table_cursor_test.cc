@@ -767,7 +767,7 @@ TEST_F(TableCursorTest, DescribesParts) {
     EXPECT_EQ(info.num_rows, rows[part]);
     uint64_t size = 0;
     for (size_t column = 0; column < 6; ++column) {
-      size += fs::file_size(path_ + "/" + *table.part_file(part, column));
+      size += (*table.OpenBytes(part, column))->size();
     }
     EXPECT_EQ(info.size_bytes, size);
     uint64_t nulls = 0;

@@ -216,7 +216,7 @@ TEST_F(TableDamageTest, VerifyComparesNullsWithTheTableFile) {
 }
 
 TEST_F(TableDamageTest, ColumnFileThatIsMissing) {
-  WritePart(0, 10);
+  WritePart(0, 10, ManyTypes(), kLoose);
   const TableReader table = OpenTable();
   const std::string file = path_ + "/" + *table.part_file(0, 3);
   fs::remove(file);
@@ -232,7 +232,7 @@ TEST_F(TableDamageTest, CursorStaysWhereItWasAfterAnError) {
   WritePart(0, 100);
   WritePart(100, 100);
   const TableReader table = OpenTable();
-  fs::remove(path_ + "/" + *table.part_file(1, 0));
+  fs::remove(path_ + "/" + FileOf(table, 1, 0));
   auto cursor = table.NewCursor<int64_t>(0);
   ASSERT_TRUE(cursor.ok()) << cursor.status();
   ASSERT_TRUE(cursor->SeekToOrdinal(50).ok());
@@ -249,7 +249,7 @@ TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
                                   {.name = "b", .type = ColumnType::Uint32()},
                                   {.name = "c", .type = ColumnType::Int32()}}};
   {
-    auto writer = TableWriter::Create(path_, schema);
+    auto writer = TableWriter::Create(path_, schema, {&kLoose, 1});
     ASSERT_TRUE(writer->Append<int32_t>(0, std::vector<int32_t>(100)).ok());
     ASSERT_TRUE(writer->Append<uint32_t>(1, std::vector<uint32_t>(100)).ok());
     ASSERT_TRUE(writer->Append<int32_t>(2, std::vector<int32_t>(100)).ok());

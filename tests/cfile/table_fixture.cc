@@ -38,6 +38,12 @@ void WriteFile(const std::string& path, std::string_view contents) {
   std::ofstream(path, std::ios::binary) << contents;
 }
 
+std::string FileOf(const TableReader& table, size_t part, size_t column) {
+  const std::string path = *table.part_file(part, column);
+  const size_t end = path.find("/", path.find("/") + 1);  // of the name of a packed file
+  return path.substr(0, end);
+}
+
 absl::StatusOr<TableWriter> CreateOrAppend(const std::string& path, const Schema& schema,
                                            std::span<const WriterOptions> options) {
   return std::filesystem::exists(path) ? TableWriter::Open(path, options)
@@ -174,7 +180,7 @@ void TableTestBase::WriteKeys(const std::vector<std::vector<std::string>>& parts
 }
 
 std::string TableTestBase::PartPath(size_t part) {
-  return std::filesystem::path(path_ + "/" + *OpenTable().part_file(part, 0)).parent_path();
+  return path_ + "/" + OpenTable().part(part)->name;
 }
 
 void TableTestBase::CountParts() {

@@ -18,8 +18,14 @@
 
 namespace cfile {
 
+// For tests of the files of columns: parts are not packed.
+inline const WriterOptions kLoose{.max_packed_part_bytes = 0};
+
 std::string ReadFile(const std::string& path);
 void WriteFile(const std::string& path, std::string_view contents);
+
+// Returns the path, in the table's directory, of the file that has a column of a part.
+std::string FileOf(const TableReader& table, size_t part, size_t column);
 
 // Returns a writer for a new part of the table at `path`. Creates the table if there is none.
 absl::StatusOr<TableWriter> CreateOrAppend(const std::string& path, const Schema& schema,

@@ -259,7 +259,8 @@ class CompoundKeyTableTest : public TableTestBase {
     const Schema schema{.columns = {{.name = "n", .type = ColumnType::Int32()},
                                     {.name = "text", .type = ColumnType::String()}},
                         .key_columns = {1, 0}};
-    auto writer = fs::exists(path_) ? TableWriter::Open(path_) : TableWriter::Create(path_, schema);
+    // A test damages the file of the keys.
+    auto writer = CreateOrAppend(path_, schema, {&kLoose, 1});
     if (!writer.ok()) return writer.status();
     CompoundKey key(schema.key_types());
     absl::Status status;

@@ -338,9 +338,7 @@ TEST_F(TableLookupTest, RefusesWhatItCannotSearch) {
 
 TEST_F(TableLookupTest, ReportsDamage) {
   Append<int32_t>({1, 2}, {10, 20});
-  const auto file = OpenTable().part_file(0, 1);
-  ASSERT_TRUE(file.ok()) << file.status();
-  const std::string path = absl::StrCat(path_, "/", *file);
+  const std::string path = absl::StrCat(path_, "/", FileOf(OpenTable(), 0, 1));
   const std::string good = ReadFile(path);
   WriteFile(path, good.substr(0, good.size() - 1));
   TableLookup lookup = Lookup();

@@ -35,9 +35,10 @@ class TableMaintenanceTest : public TableTestBase {
 
   // Writes a table of two columns. The table has `parts` parts, and each part has ten rows.
   // Each value of a part is the number of the part.
-  void WriteTable(int64_t parts) {
+  void WriteTable(int64_t parts, const WriterOptions& options = {}) {
     for (int64_t part = 0; part < parts; ++part) {
-      auto writer = part == 0 ? TableWriter::Create(path_, schema_) : TableWriter::Open(path_);
+      auto writer = part == 0 ? TableWriter::Create(path_, schema_, {&options, 1})
+                              : TableWriter::Open(path_, {&options, 1});
       ASSERT_TRUE(writer.ok()) << writer.status();
       Fill(*writer, part);
       ASSERT_TRUE(writer->Finish().ok());
@@ -223,7 +224,7 @@ TEST_F(TableMaintenanceTest, CollectsDroppedPartsAfterTheirAge) {
 }
 
 TEST_F(TableMaintenanceTest, ReadersOfCollectedPartsAreTold) {
-  WriteTable(3);
+  WriteTable(3, kLoose);
   const std::vector<std::string> names = Names();
   const TableReader before = OpenTable();
   auto open = before.NewCursor<int64_t>(0);
@@ -300,11 +301,15 @@ TEST_F(TableMaintenanceTest, CollectsOnlyNamesThatWritersGive) {
                                             part + "/0000-the.sis.cfile",
                                             part + "/.notes.cfile-tmp",
                                             part + "/.notes.1-1.cfile-tmp",
+                                            part + "/other.packed",
+                                            "columns.packed",
                                             part + "/part-1.cft"};
   const std::vector<std::string> own = {
       "temporary-" + hex + "/anything",
       "part-000008/0000-a.cfile",
+      "part-000008/columns.packed",
       "part-" + std::string(32, 'c') + "/.0000-a.cfile.1-1.cfile-tmp",
+      "part-" + std::string(32, 'c') + "/.columns.packed.1-1.cfile-tmp",
       "chunk-" + hex + ".cft.dropped",
       "columns-" + hex + ".dropped",
       ".table.cft.12-34.cfile-tmp",

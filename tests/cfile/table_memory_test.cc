@@ -38,8 +38,9 @@ Schema TestSchema() {
 
 std::string Text(uint64_t row) { return absl::StrCat("the text of row ", row); }
 
-void AppendPart(const std::shared_ptr<Storage>& storage, uint64_t first) {
-  const std::vector<WriterOptions> options(2, {.value_index = true});
+void AppendPart(const std::shared_ptr<Storage>& storage, uint64_t first, bool packed) {
+  const std::vector<WriterOptions> options(
+      2, {.value_index = true, .max_packed_part_bytes = packed ? SIZE_MAX : 0});
   auto writer = first == 0 ? TableWriter::Create(storage, TestSchema(), options)
                            : TableWriter::Open(storage, options);
   ASSERT_TRUE(writer.ok()) << writer.status();
@@ -70,8 +71,8 @@ void CopyFiles(const Storage& storage, const std::filesystem::path& directory) {
 
 class ManyPartsTest : public testing::Test {
  protected:
-  void WriteParts(uint64_t parts) {
-    for (uint64_t part = 0; part < parts; ++part) AppendPart(storage_, part * kRowsPerPart);
+  void WriteParts(uint64_t parts, bool packed = true) {
+    for (uint64_t part = 0; part < parts; ++part) AppendPart(storage_, part * kRowsPerPart, packed);
     CopyFiles(*storage_, path_);
   }
 
@@ -145,7 +146,7 @@ TEST_F(ManyPartsTest, StayWithin256DescriptorsAndTheMemory) {
 }
 
 TEST_F(ManyPartsTest, CountersIncludeClosedFiles) {
-  WriteParts(5);
+  WriteParts(5, /*packed=*/false);
   const auto table =
       TableReader::Open(path_, {.access = ReaderOptions::Access::kPread, .max_open_files = 2});
   ASSERT_TRUE(table.ok()) << table.status();
@@ -171,7 +172,7 @@ TEST_F(ManyPartsTest, CountersIncludeClosedFiles) {
 }
 
 TEST_F(ManyPartsTest, SeeksOpenOnlyThePartsOfTheKey) {
-  WriteParts(130);
+  WriteParts(130, /*packed=*/false);
   const TableReader table = *TableReader::Open(storage_);
   auto cursor = table.NewCursor<int64_t>(0);
   EXPECT_EQ(table.counters().files_opened, 0u);

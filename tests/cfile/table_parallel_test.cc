@@ -177,8 +177,8 @@ TEST_F(TableParallelTest, ColumnsAreWrittenSideBySide) {
   const auto other_table = TableReader::Open(other);
   ASSERT_TRUE(other_table.ok()) << other_table.status();
   for (size_t column = 0; column < num_columns; ++column) {
-    EXPECT_EQ(ReadFile(path_ + "/" + *table.part_file(0, column)),
-              ReadFile(other + "/" + *other_table->part_file(0, column)));
+    EXPECT_EQ(ReadFile(path_ + "/" + FileOf(table, 0, column)),
+              ReadFile(other + "/" + FileOf(*other_table, 0, column)));
   }
 }
 

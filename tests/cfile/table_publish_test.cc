@@ -230,7 +230,7 @@ TEST_F(TablePublishTest, CountedPartsAreReadAndAppendedTo) {
   ExpectTable(OpenTable(), 20);
   WritePart(20, 5);
   const TableReader table = OpenTable();
-  EXPECT_EQ(*table.part_file(1, 0), "part-000001/0000-id.cfile");
+  EXPECT_EQ(FileOf(table, 1, 0), "part-000001/columns.packed");
   ExpectTable(table, 25);
 }
 
@@ -238,11 +238,12 @@ TEST_F(TablePublishTest, CountedPartsAreReadAndAppendedTo) {
 class ReplacedTableTest : public TablePublishTest {
  protected:
   // Writes a table of `parts` parts. Both columns hold only `value`.
-  void WriteTable(int64_t value, size_t parts = 1) {
+  void WriteTable(int64_t value, size_t parts = 1, const WriterOptions& options = {}) {
     const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
                                     {.name = "b", .type = ColumnType::Int64()}}};
     for (size_t part = 0; part < parts; ++part) {
-      auto writer = part == 0 ? TableWriter::Create(path_, schema) : TableWriter::Open(path_);
+      auto writer = part == 0 ? TableWriter::Create(path_, schema, {&options, 1})
+                              : TableWriter::Open(path_, {&options, 1});
       ASSERT_TRUE(writer.ok()) << writer.status();
       const std::vector<int64_t> values(10, value);
       for (const size_t column : {0, 1}) ASSERT_TRUE(writer->Append<int64_t>(column, values).ok());
@@ -262,7 +263,7 @@ class ReplacedTableTest : public TablePublishTest {
   }
 
   // EXPECTs that the reader, which has column a of the first table open, reads ones from it and
-  // fails to open column b.
+  // fails to open column b, whose file is not open.
   void ExpectReplaced(const TableReader& table) {
     auto ones = table.NewCursor<int64_t>(0);
     ASSERT_TRUE(ones.ok()) << ones.status();
@@ -278,7 +279,7 @@ TEST_F(ReplacedTableTest, ReaderDoesNotMixTables) {
     for (const bool by_renaming : {false, true}) {
       fs::remove_all(path_);
       fs::remove_all(directory_.path("aside"));
-      WriteTable(1);
+      WriteTable(1, 1, kLoose);
       if (counted) CountParts();
       const TableReader table = OpenTable();
       ASSERT_TRUE(table.OpenColumn(0, 0).ok());
@@ -289,8 +290,24 @@ TEST_F(ReplacedTableTest, ReaderDoesNotMixTables) {
   }
 }
 
+// An open packed part has all columns.
+TEST_F(ReplacedTableTest, ReaderOfAPackedPartStaysInTheFirstTable) {
+  for (const bool counted : {false, true}) {
+    fs::remove_all(path_);
+    WriteTable(1, 2);
+    if (counted) CountParts();
+    const TableReader table = OpenTable();
+    ASSERT_TRUE(table.OpenColumn(0, 0).ok());
+    Replace(/*by_renaming=*/false, counted);
+    EXPECT_EQ(table.OpenColumn(0, 1)->Get<int64_t>(0).value(), 1);
+    const absl::Status status = table.OpenColumn(1, 1).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+    EXPECT_THAT(status.message(), HasSubstr("the table has been replaced"));
+  }
+}
+
 TEST_F(ReplacedTableTest, ReaderSaysThatTheTableIsGone) {
-  WriteTable(1);
+  WriteTable(1, 1, kLoose);
   const TableReader table = OpenTable();
   ASSERT_TRUE(table.OpenColumn(0, 0).ok());
   fs::remove_all(path_);

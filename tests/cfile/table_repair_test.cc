@@ -95,7 +95,8 @@ class TableRepairTest : public testing::Test {
   // Appends a part of kRows rows; creates the table if there is none.
   absl::Status Append(const std::shared_ptr<Storage>& storage) {
     const bool is_new = !storage->Open("table.cft").ok();
-    auto writer = is_new ? TableWriter::Create(storage, schema_) : TableWriter::Open(storage);
+    auto writer = is_new ? TableWriter::Create(storage, schema_, {&options_, 1})
+                         : TableWriter::Open(storage, {&options_, 1});
     if (!writer.ok()) return writer.status();
     std::vector<int64_t> values;
     for (int64_t i = 0; i < kRows; ++i) values.push_back(next_ + i);
@@ -221,6 +222,7 @@ class TableRepairTest : public testing::Test {
 
   Schema schema_ = {.columns = {{.name = "a", .type = ColumnType::Int64()},
                                 {.name = "b", .type = ColumnType::String()}}};
+  WriterOptions options_ = kLoose;  // many tests change the files of columns
   std::shared_ptr<Storage> storage_ = NewMemoryStorage("t");
   int64_t next_ = 0;
 };
@@ -256,6 +258,7 @@ TEST_F(TableRepairTest, RebuildsLostTables) {
   for (uint32_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
+    options_ = seed % 2 == 0 ? kLoose : WriterOptions();
     storage_ = NewMemoryStorage("t");
     AppendParts(1 + static_cast<int>(random() % 3));
     for (int step = 0; step < 30; ++step) {
@@ -347,6 +350,7 @@ TEST_F(TableRepairTest, DroppedPartsStayDropped) {
 // The files of a folder may vanish in any order.
 TEST_F(TableRepairTest, HalfCollectedPartsStayDropped) {
   for (int calls = 0;; ++calls) {
+    options_ = calls % 2 == 0 ? kLoose : WriterOptions();
     storage_ = NewMemoryStorage("t");
     AppendParts(3);
     const std::vector<std::string> names = Names();
@@ -360,7 +364,8 @@ TEST_F(TableRepairTest, HalfCollectedPartsStayDropped) {
         return status;
       const auto files = storage_->List(call.name);
       for (const StorageEntry& file : *files) {
-        if (!file.path.ends_with(".cfile") && !file.path.ends_with(".cft"))
+        if (!file.path.ends_with(".cfile") && !file.path.ends_with(".packed") &&
+            !file.path.ends_with(".cft"))
           (void)storage_->Delete(file.path);
       }
       return absl::UnavailableError("killed");
@@ -414,6 +419,7 @@ TEST_F(TableRepairTest, PowerCutsAndLostTables) {
   };
   for (const auto& change : changes) {
     for (const bool lose : {false, true}) {
+      options_ = lose ? WriterOptions() : kLoose;
       bool done = false;
       std::vector<bool> changed;
       for (int calls = 0; !done; ++calls) {
@@ -579,9 +585,7 @@ TEST_F(TableRepairTest, LostValuesThatCannotBecomeNull) {
   EXPECT_EQ(report.num_rows, kRows);
   EXPECT_THAT(report.parts[0].lost_values, ElementsAre(std::pair("b", kRows)));
   part = Names()[0];
-  for (const char* column : {"/0000", "/0001"}) {
-    ASSERT_TRUE(storage_->Delete(Files(part + column)[0]).ok());
-  }
+  ASSERT_TRUE(storage_->Delete(Files(part + "/columns.packed")[0]).ok());
   EXPECT_FALSE(MustRepair({.salvage = true, .null_lost = true}).changed);
 
   const Schema tree = Schema::OfRecords(*RecordSchema::Parse(
@@ -590,7 +594,7 @@ TEST_F(TableRepairTest, LostValuesThatCannotBecomeNull) {
   keyed.columns[1].type = ColumnType::Int64();
   for (const Schema& schema : {tree, keyed}) {
     storage_ = NewMemoryStorage("t");
-    auto writer = TableWriter::Create(storage_, schema);
+    auto writer = TableWriter::Create(storage_, schema, {&options_, 1});
     ASSERT_TRUE(writer.ok()) << writer.status();
     const std::vector<int64_t> values = {1, 2, 3};
     const std::vector<uint8_t> validity = {7};
@@ -612,7 +616,7 @@ TEST_F(TableRepairTest, LostValuesThatCannotBecomeNull) {
 TEST_F(TableRepairTest, SalvagesColumnsWithoutBounds) {
   schema_ = {.columns = {{.name = "a", .type = ColumnType::Double()},
                          {.name = "b", .type = ColumnType::Int96()}}};
-  auto writer = TableWriter::Create(storage_, schema_);
+  auto writer = TableWriter::Create(storage_, schema_, {&options_, 1});
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE(writer->Append<double>(0, std::vector<double>(10, NAN)).ok());
   ASSERT_TRUE(writer->Append<Int96>(1, std::vector<Int96>(10)).ok());
@@ -667,8 +671,10 @@ TEST_F(TableRepairTest, SalvagesColumns) {
     next_ = 0;
     AppendParts(1);
     constexpr int64_t kMany = 20'000;
-    const WriterOptions options{
-        .encoding = Encoding::kPlain, .value_index = false, .block_size_bytes = 4096};
+    const WriterOptions options{.encoding = Encoding::kPlain,
+                                .value_index = false,
+                                .block_size_bytes = 4096,
+                                .max_packed_part_bytes = 0};
     auto writer = TableWriter::Open(storage_, {&options, 1});
     ASSERT_TRUE(writer.ok());
     std::vector<int64_t> values;
@@ -735,7 +741,7 @@ TEST_F(TableRepairTest, SalvagesKeysAndLevels) {
       *RecordSchema::Parse("message m { required int64 id; repeated int64 number; }"));
   Schema keyed = schema;
   keyed.key_columns = {0};
-  auto writer = TableWriter::Create(storage_, keyed);
+  auto writer = TableWriter::Create(storage_, keyed, {&options_, 1});
   ASSERT_TRUE(writer.ok()) << writer.status();
   std::vector<int64_t> ids;
   std::vector<uint16_t> repetition, definition;
@@ -851,7 +857,8 @@ class RepairedColumnsTest : public TableRepairTest {
     for (int i = 0; i < count; ++i, next_ += 3) {
       const bool is_new = !storage_->Open("table.cft").ok();
       const Schema schema = is_new ? schema_ : Open().schema();
-      auto writer = is_new ? TableWriter::Create(storage_, schema) : TableWriter::Open(storage_);
+      auto writer = is_new ? TableWriter::Create(storage_, schema, {&options_, 1})
+                           : TableWriter::Open(storage_, {&options_, 1});
       ASSERT_TRUE(writer.ok()) << writer.status();
       ASSERT_TRUE(AppendNumbers(*writer, schema, next_, 3).ok());
       const absl::Status status = writer->Finish();
@@ -956,6 +963,7 @@ TEST_F(RepairedColumnsTest, RandomChanges) {
   for (uint32_t seed = 0; seed < 25; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
+    options_ = seed % 2 == 0 ? kLoose : WriterOptions();
     storage_ = NewMemoryStorage("t");
     next_ = 0;
     AppendParts(1 + static_cast<int>(random() % 3));
@@ -1035,11 +1043,13 @@ TEST_F(RepairedColumnsTest, InterruptedChanges) {
   const auto prepare = [&](size_t change) {
     storage_ = NewMemoryStorage("t");
     next_ = 0;
+    options_ = kLoose;
     AppendParts(2);
     ASSERT_TRUE(AddColumn(storage_, {.name = "d", .type = ColumnType::Int32()}, int64_t{5}).ok());
     if (change == 3) {
       ASSERT_TRUE(DropColumns(storage_, std::vector<std::string>{"d"}).ok());
     }
+    options_ = WriterOptions();
     AppendParts(2);
   };
   for (size_t i = 0; i < changes.size(); ++i) {

@@ -44,7 +44,8 @@ std::shared_ptr<Storage> TableOf(const Form& form) {
   for (const char* name : {"key", "a", "b", "c"})
     schema.columns.push_back({.name = name, .type = ColumnType::Int64()});
   if (form.compound) schema.key_columns = {0, 1};
-  WriterOptions options{.encoding = Encoding::kPlain, .block_size_bytes = 16 << 10};
+  WriterOptions options{
+      .encoding = Encoding::kPlain, .block_size_bytes = 16 << 10, .max_packed_part_bytes = 0};
   std::vector<WriterOptions> column_options(4, options);
   column_options[0].value_index = !form.compound;
   for (size_t part = 0; part < form.num_parts; ++part) {

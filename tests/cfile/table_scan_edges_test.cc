@@ -410,9 +410,11 @@ TEST_F(TableScanEdgesOfTables, DamagedLevels) {
   const auto tree = RecordSchema::Parse(
       "message r { optional group g { optional binary x (UTF8); repeated int32 l } }");
   ASSERT_TRUE(tree.ok()) << tree.status();
-  auto writer = TableWriter::Create(
-      path_, Schema::OfRecords(*tree),
-      std::vector<WriterOptions>(2, {.compression = Compression::kNone, .block_size_bytes = 300}));
+  auto writer =
+      TableWriter::Create(path_, Schema::OfRecords(*tree),
+                          std::vector<WriterOptions>(2, {.compression = Compression::kNone,
+                                                         .block_size_bytes = 300,
+                                                         .max_packed_part_bytes = 0}));
   ASSERT_TRUE(writer.ok()) << writer.status();
   std::vector<uint16_t> dx, rl, dl;
   std::vector<std::string_view> vx;

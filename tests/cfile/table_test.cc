@@ -43,7 +43,8 @@ TEST_F(TableTest, SeveralParts) {
   ASSERT_EQ(table.num_parts(), 6);
   EXPECT_EQ(table.part(4)->num_rows, 2500);
   EXPECT_EQ(table.part(4)->first_ordinal, 1001);
-  EXPECT_THAT(*table.part_file(4, 6), MatchesRegex("part-[0-9a-f]{32}/0006-name.cfile"));
+  EXPECT_THAT(*table.part_file(4, 6),
+              MatchesRegex("part-[0-9a-f]{32}/columns.packed/0006-name.cfile"));
   ExpectTable(table, 3501);
 }
 
@@ -110,18 +111,25 @@ TEST_F(TableTest, LaysOutFiles) {
   const Schema schema{.columns = {{.name = "plain-Name_9", .type = ColumnType::Int8()},
                                   {.name = "a/b ..\xc3\xa4", .type = ColumnType::Int8()},
                                   {.name = std::string(80, 'x'), .type = ColumnType::Int8()}}};
-  WritePart(0, 1, schema);
-  const std::string part = "table/" + fs::path(PartPath(0)).filename().string();
+  WritePart(0, 1, schema, kLoose);
+  std::string part = "table/" + fs::path(PartPath(0)).filename().string();
   EXPECT_THAT(directory_.Entries(),
               UnorderedElementsAre("table", "table/table.cft", part,
                                    part + "/0000-plain-Name_9.cfile", part + "/0001-a_b_____.cfile",
                                    part + "/0002-" + std::string(64, 'x') + ".cfile",
                                    MatchesRegex(part + "/part-1-[0-9a-f]{16}.cft")));
   EXPECT_EQ(OpenTable().schema(), schema);
+  fs::remove_all(path_);
+  WritePart(0, 1, schema);
+  part = "table/" + fs::path(PartPath(0)).filename().string();
+  EXPECT_THAT(directory_.Entries(),
+              UnorderedElementsAre("table", "table/table.cft", part, part + "/columns.packed",
+                                   MatchesRegex(part + "/part-1-[0-9a-f]{16}.cft")));
+  EXPECT_EQ(OpenTable().schema(), schema);
 }
 
 TEST_F(TableTest, WriterSaysWhatItHolds) {
-  auto writer = TableWriter::Create(path_, ManyTypes());
+  auto writer = TableWriter::Create(path_, ManyTypes(), {&kLoose, 1});
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE(AppendRows(*writer, 0, 10).ok());
   EXPECT_EQ(writer->totals(3).num_rows, 10);

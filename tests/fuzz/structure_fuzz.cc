@@ -371,7 +371,8 @@ std::vector<Bytes> TableFileSeeds() {
         internal::TablePart& packed = table.parts.back();
         for (internal::TablePartColumn& column : packed.columns) {
           if (column.missing || column.size_bytes == 0) continue;
-          column.packed_end = packed.packed_size_bytes += column.size_bytes;
+          const uint64_t begin = internal::NextPackedOffset(packed.packed_size_bytes);
+          column.packed_end = packed.packed_size_bytes = begin + column.size_bytes;
         }
       }
       for (const bool chunks : {false, true}) {
@@ -461,19 +462,20 @@ void PackedDirectory(std::span<const uint8_t> end) {
   const auto columns = ReadPackedDirectory(*source);
   if (!columns.ok()) return ExpectBadData(columns.status());
   Expect(IsPackedFile(*source));
-  uint64_t offset = 0;
+  uint64_t last = 0;  // the end of the column before
   for (const PackedColumn& column : *columns) {
-    Expect(column.offset == offset && column.size_bytes > 0);
-    offset += column.size_bytes;
+    Expect(column.offset % 64 == 0 && column.offset >= last && column.offset - last < 64);
+    Expect(column.size_bytes > 0);
+    last = column.offset + column.size_bytes;
   }
-  Expect(offset < file.size());
+  Expect(last < file.size());
 }
 
 std::vector<Bytes> PackedDirectorySeeds() {
   std::vector<Bytes> seeds;
-  for (const uint16_t size : {uint16_t{20}, uint16_t{21}}) {
+  for (const uint16_t size : {uint16_t{80}, uint16_t{81}}) {
     const std::vector<PackedColumn> columns = {{"0000-a.cfile", 0, 5},
-                                               {"0001-b.cfile", 5, size - uint64_t{5}}};
+                                               {"0001-b.cfile", 64, size - uint64_t{64}}};
     const std::string end = internal::SerializePackedDirectory(columns);
     constexpr size_t kTrailerBytes = 12;
     const std::string directory = end.substr(0, end.size() - kTrailerBytes);

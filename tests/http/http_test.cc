@@ -219,9 +219,11 @@ absl::Status WriteTenRows(absl::StatusOr<TableWriter> writer, uint64_t first = 0
   return writer->Finish();
 }
 // Also creates the table if `first` is 0.
-absl::Status WritePart(const std::shared_ptr<Storage>& storage, uint64_t first) {
-  return WriteTenRows(
-      first == 0 ? TableWriter::Create(storage, ManyTypes()) : TableWriter::Open(storage), first);
+absl::Status WritePart(const std::shared_ptr<Storage>& storage, uint64_t first,
+                       const WriterOptions& options = {}) {
+  return WriteTenRows(first == 0 ? TableWriter::Create(storage, ManyTypes(), {&options, 1})
+                                 : TableWriter::Open(storage, {&options, 1}),
+                      first);
 }
 
 // Servers that disturb each request once: the library repeats the request.
@@ -498,7 +500,8 @@ TEST(Http, KeysWithAllCharacters) {
     ExpectTable(*table, 10);
     const auto entries = (*storage)->List("");
     ASSERT_TRUE(entries.ok()) << entries.status();
-    EXPECT_EQ(entries->size(), 2 + ManyTypes().columns.size()) << name;
+    EXPECT_EQ(entries->size(), 3)
+        << name;  // table.cft, a packed part and the copy of its description
     for (const StorageEntry& entry : *entries) EXPECT_TRUE((*storage)->Delete(entry.path).ok());
     EXPECT_TRUE((*storage)->List("")->empty()) << name;
   }
@@ -631,19 +634,23 @@ TEST(Http, WholeFiles) {
 }
 
 TEST(Http, AScanReadsSmallFilesWhole) {
-  const std::string url = NewUrl();
-  for (uint64_t part = 0; part < 4; ++part) {
-    ASSERT_EQ(WritePart(*ClientOf("S3").OpenTable(url), 10 * part), absl::OkStatus());
+  for (const bool packed : {false, true}) {
+    const std::string url = NewUrl();
+    for (uint64_t part = 0; part < 4; ++part) {
+      ASSERT_EQ(
+          WritePart(*ClientOf("S3").OpenTable(url), 10 * part, packed ? WriterOptions() : kLoose),
+          absl::OkStatus());
+    }
+    RequestsAt("PROXY");
+    const auto table = TableReader::Open(*ClientOf("PROXY").OpenTable(url));
+    ASSERT_TRUE(table.ok()) << table.status();
+    auto scan = table->NewScan({});
+    ASSERT_TRUE(scan.ok()) << scan.status();
+    uint64_t rows = 0;
+    for (const auto& batch : scan->Batches()) rows += batch->num_rows();
+    EXPECT_EQ(rows, 40);
+    EXPECT_EQ(RequestsAt("PROXY"), 1 + 4 * (packed ? 1 : ManyTypes().columns.size()));
   }
-  RequestsAt("PROXY");
-  const auto table = TableReader::Open(*ClientOf("PROXY").OpenTable(url));
-  ASSERT_TRUE(table.ok()) << table.status();
-  auto scan = table->NewScan({});
-  ASSERT_TRUE(scan.ok()) << scan.status();
-  uint64_t rows = 0;
-  for (const auto& batch : scan->Batches()) rows += batch->num_rows();
-  EXPECT_EQ(rows, 40);
-  EXPECT_EQ(RequestsAt("PROXY"), 1 + 4 * ManyTypes().columns.size());
 }
 
 TEST(Http, PathsOfATableAreChecked) {

@@ -1421,7 +1421,8 @@ def packed_columns(data, path):
     message = parse("PackedFile", unseal(data[start:-12], (b"cfilepk1",), path)[1], path)
     columns, end = {}, 0
     for column in message.columns:
-        name, begin, end = column.file_name or b"", end, end + (column.size_bytes or 0)
+        name, begin = column.file_name or b"", -(-end // 64) * 64
+        end = begin + (column.size_bytes or 0)
         plain_path(path, name)
         legal = name not in columns and begin < end
         refuse(not legal, path, f"the column {name} is empty or stands twice")

@@ -107,7 +107,8 @@ def _damage(path, offset):
 @pytest.fixture
 def damaged(stored, tmp):
     """A table with a damaged block, the path of the damaged file, and the offset of the block."""
-    table = stored(pyarrow.table({"n": range(5000), "s": [str(row) for row in range(5000)]}), block_size_bytes=1024)
+    table = stored(pyarrow.table({"n": range(5000), "s": [str(row) for row in range(5000)]}), block_size_bytes=1024,
+                   pack_below_bytes=0)
     block = table["n"].blocks[2]
     path = next((tmp / "data").rglob("0000-n.cfile"))
     _damage(path, block["offset"] + block["stored_size_bytes"] // 2)

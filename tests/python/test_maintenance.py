@@ -16,13 +16,23 @@ def _batch(begin, end):
     return pyarrow.table({"id": range(begin, end), "name": [f"n{row}" for row in range(begin, end)]})
 
 
+def _three_parts(path, **options):
+    cfile.write(path, _batch(0, 1000), sorted_by="id", block_size_bytes=512, **options)
+    for begin in (1000, 2000):
+        cfile.append(path, _batch(begin, begin + 1000), block_size_bytes=512, **options)
+    return path
+
+
 @pytest.fixture
 def path(tmp):
     """A table of three parts, sorted by id."""
-    cfile.write(tmp / "t", _batch(0, 1000), sorted_by="id", block_size_bytes=512)
-    for begin in (1000, 2000):
-        cfile.append(tmp / "t", _batch(begin, begin + 1000), block_size_bytes=512)
-    return tmp / "t"
+    return _three_parts(tmp / "t")
+
+
+@pytest.fixture
+def loose(tmp):
+    """The same table. Its columns have files of their own."""
+    return _three_parts(tmp / "loose", pack_below_bytes=0)
 
 
 def _ids(path):
@@ -196,8 +206,10 @@ def test_repair(path):
     assert sorted(_ids(path)) == list(range(3000))
 
 
-def test_repair_salvages_rows(path):
-    damaged = sorted(path.rglob("0001-name.cfile"))[0]
+@pytest.mark.parametrize("pattern, of", [("0001-name.cfile", "loose"), ("columns.packed", "path")])
+def test_repair_salvages_rows(request, pattern, of):
+    path = request.getfixturevalue(of)
+    damaged = sorted(path.rglob(pattern))[0]
     data = bytearray(damaged.read_bytes())
     data[len(data) // 3] ^= 0xFF
     damaged.write_bytes(data)
@@ -208,7 +220,8 @@ def test_repair_salvages_rows(path):
     assert all(row["name"] == f"n{row['id']}" for row in table.to_pylist())
 
 
-def test_repair_keeps_damaged_parts(path):
+def test_repair_keeps_damaged_parts(loose):
+    path = loose
     files = sorted(path.rglob("0001-name.cfile"))
     content = files[0].read_bytes()
     files[0].unlink()

@@ -25,7 +25,7 @@ TABLE = pyarrow.table({f"c{number}": pyarrow.array(range(number, ROWS + number),
 def folder(tmp_path_factory):
     """A table "t" and a file "f" of several blocks."""
     path = tmp_path_factory.mktemp("objects")
-    cfile.write(path / "t", TABLE, sorted_by="c0", encoding="plain", compression="none")
+    cfile.write(path / "t", TABLE, sorted_by="c0", encoding="plain", compression="none", pack_below_bytes=0)
     cfile.write(path / "f", TABLE.column("c0"), sorted_by=True, encoding="plain", compression="none", block_size_bytes=16384)
     return path
 

@@ -10,7 +10,8 @@ import cfile
 
 
 def write_numbers(path):
-    cfile.write(path, pyarrow.table({"n": pyarrow.array(range(10)), "s": [f"s{i}" for i in range(10)]}), sorted_by="n")
+    cfile.write(path, pyarrow.table({"n": pyarrow.array(range(10)), "s": [f"s{i}" for i in range(10)]}), sorted_by="n",
+                pack_below_bytes=0)
 
 
 def test_close(tmp_path):
@@ -70,7 +71,7 @@ def test_inputs(tmp_path):
               "list": rows.to_batches(max_chunksize=2), "generator": (batch for batch in rows.to_batches(max_chunksize=1)),
               "files": dataset, "scanner": dataset.scanner(columns=["n", "s"])}
     for name, data in inputs.items():
-        cfile.write(tmp_path / name, data)
+        cfile.write(tmp_path / name, data, pack_below_bytes=0)
         assert cfile.open(tmp_path / name).to_pylist() == rows.to_pylist(), name
     cfile.append(tmp_path / "dict", {"n": [4], "s": ["d"]})
     assert len(cfile.open(tmp_path / "dict")) == 4

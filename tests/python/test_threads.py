@@ -82,7 +82,7 @@ def test_streams_that_end_early(stored, rows):
 
 
 def test_errors_say_where(stored, rows, tmp):
-    stored(rows)
+    stored(rows, pack_below_bytes=0)
     file = next((tmp / "data").glob("part-*/*-n.cfile"))
     data = bytearray(file.read_bytes())
     data[len(data) * 3 // 4] ^= 1

@@ -115,7 +115,7 @@ def test_web_servers(endpoint, options, tmp):
     assert cfile.open(web).find(5) == 5
     assert cfile.open(web + "?versionId=null").find(6) == 6
     cfile.write(tmp / "table", TABLE)
-    for path in (tmp / "table").rglob("*.c*"):
+    for path in (tmp / "table").rglob("*.*"):
         put(f"{web}-table/{path.relative_to(tmp / 'table')}", path.read_bytes())
     assert cfile.open(web + "-table").to_arrow().to_pydict() == TABLE.to_pydict()
     with pytest.raises(cfile.Error, match="can only be read|cannot be listed"):

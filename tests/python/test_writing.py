@@ -108,6 +108,25 @@ def test_options_reach_the_files(stored, options, what, expected):
         assert {block["compressed"] for block in table["name"].blocks} == {True}
 
 
+def test_small_parts_are_one_file(tmp):
+    def names(table):
+        return sorted(path.name for path in (tmp / table).glob("part-*/*") if path.suffix != ".cft")
+    loose = ["0000-id.cfile", "0001-name.cfile"]
+    cfile.write(tmp / "t", TABLE)
+    assert names("t") == ["columns.packed"]
+    cfile.append(tmp / "t", TABLE, pack_below_bytes=0, bloom_filter={"name": 10})
+    assert names("t") == [*loose, "columns.packed"]
+    cfile.write(tmp / "loose", TABLE, sorted_by="id", pack_below_bytes=0)
+    assert names("loose") == loose
+    cfile.commit(tmp / "loose", [cfile.write_part(tmp / "loose", TABLE, sorted_by="id", pack_below_bytes=0)])
+    assert names("loose") == sorted(2 * loose)
+    pyarrow.parquet.write_table(TABLE, tmp / "f.parquet")
+    cfile.from_parquet(tmp / "f.parquet", tmp / "p", pack_below_bytes=0)
+    assert names("p") == loose
+    with pytest.raises(TypeError, match="pack_below_bytes"):
+        cfile.write(tmp / "x", TABLE, pack_below_bytes=-1)
+
+
 def test_every_encoding_and_codec(stored):
     for number, codec in enumerate(cfile.codecs()):
         assert list(stored(pyarrow.array([5] * 99), name=f"c{number}", compression=codec)) == [5] * 99

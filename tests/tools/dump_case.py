@@ -22,8 +22,10 @@ class DumpCase(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
 
     @classmethod
-    def make(cls, text, table, *options):
-        """Imports the file `text` into `table`."""
+    def make(cls, text, table, *options, loose=False):
+        """Imports the file `text` into `table`. loose: the part is not packed, so each of its columns has a file."""
+        if loose:
+            options = (*options, "--pack-below", "0")
         done = subprocess.run([IMPORT, text, table, "--quiet", *options], cwd=cls.folder, capture_output=True, timeout=100)
         assert done.returncode == 0, done.stderr.decode()
 

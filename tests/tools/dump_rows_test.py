@@ -29,7 +29,7 @@ class RowsTest(DumpCase):
         cls.write_csv("t.csv", 0, NUM_ROWS)
         options = ["--sorted-by", "id", "--block-size", "4KiB", "--encoding", "plain", "--compression", "none",
                    "--type", "x=double", "--bloom", "name"]
-        cls.make("t.csv", "t", *options)
+        cls.make("t.csv", "t", *options, loose=True)
         cls.write_csv("a.csv", 0, 12_000)
         cls.write_csv("b.csv", 12_000, NUM_ROWS)
         cls.make("a.csv", "parts", *options)
@@ -411,7 +411,7 @@ class Explain(RowsTest):
         self.assertRegex(text, r"^800 of 20,000 rows match\nparts skipped by their bounds in table.cft: 1 of 2\n")
         self.assertRegex(text, r"\nid >= 18000 +12,000 ")
         self.assertRegex(text, r"\nname is null ")
-        self.assertRegex(text, r"\nread [\d,]+ bytes in \d+ requests, with footers, indexes and read-ahead\n"
+        self.assertRegex(text, r"\nread [\d,]+ bytes in \d+ requests?, with footers, indexes and read-ahead\n"
                                r"the files have [\d,]+ bytes; the scan took [\d.]+ ms\n$")
         text = self.dump("explain", self.file, "--where", "value > 5")
         self.assertNotIn("part", text)

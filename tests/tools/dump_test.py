@@ -18,7 +18,7 @@ import textwrap
 import unicodedata
 import unittest
 
-from dump_case import DUMP, IMPORT, DumpCase
+from dump_case import DUMP, DumpCase
 from golden_tables import GoldenFile, make_table
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -62,9 +62,7 @@ class DumpTest(DumpCase):
             shutil.copy(KUDU / f"{source}.cfile", cls.folder / name)
             (cls.folder / name).chmod(0o644)
         (cls.folder / "t.csv").write_text(CSV)
-        subprocess.run(
-            [IMPORT, "t.csv", "t", "--quiet", "--sorted-by", "id", "--type", "amount=int64"],
-            cwd=cls.folder, check=True, timeout=60)
+        cls.make("t.csv", "t", "--sorted-by", "id", "--type", "amount=int64", loose=True)
 
         # Damage in a letter of the first word.
         words = shutil.copy(cls.folder / "words.cfile", cls.folder / "damaged_words.cfile")
@@ -245,7 +243,7 @@ class Json(DumpTest):
         (self.folder / "words.csv").write_text("w,n\n" + "".join(f"word{i % 100},{i}\n" for i in range(4000)))
         for options in (["--encoding", "w=parquet-dict"], ["--encoding", "w=dict"], ["--encoding", "w=dict", "--oldest-reader", "kudu"]):
             shutil.rmtree(self.folder / "words", ignore_errors=True)
-            self.make("words.csv", "words", *options)
+            self.make("words.csv", "words", *options, loose=True)
             code, out, _ = self.run_dump("verify", "words", "--max-dictionary-values", "3")
             self.assertEqual(code, 4, out)
             self.assertEqual(out.count("a dictionary of"), 1, out)
@@ -263,7 +261,7 @@ class Json(DumpTest):
 
     def test_verify_of_a_missing_file(self):
         (self.folder / "two.csv").write_text("a,b\n1,2\n")
-        self.make("two.csv", "two")
+        self.make("two.csv", "two", loose=True)
         file = next(self.folder.glob("two/part-*/0001-b.cfile"))
         file.unlink()
         path = str(file.relative_to(self.folder))
@@ -310,7 +308,7 @@ class Json(DumpTest):
 
     def test_packed_parts(self):
         (self.folder / "pack.csv").write_text("id,name\n" + "".join(f"{i},name {i % 9}\n" for i in range(3000)))
-        self.make("pack.csv", "packed", "--sorted-by", "id", "--pack-below", "8MiB")
+        self.make("pack.csv", "packed", "--sorted-by", "id")
         [part] = self.folder.glob("packed/part-*")
         self.assertEqual([path.name for path in part.iterdir() if path.suffix != ".cft"], ["columns.packed"])
         packed, column = f"packed/{part.name}/columns.packed", f"packed/{part.name}/columns.packed/0001-name.cfile"
@@ -328,7 +326,7 @@ class Json(DumpTest):
         self.assertIn("the packed file has no such column", error)
         self.assertIn("0000-id.cfile", self.dump("find", "packed", "7", "--explain"))
         # Both ways back.
-        self.dump("rewrite", "packed", "loose")
+        self.dump("rewrite", "packed", "loose", "--pack-below", "0")
         self.assertEqual(self.dump("rows", "loose"), rows)
         self.assertFalse(list(self.folder.glob("loose/part-*/*.packed")))
         self.dump("rewrite", "loose", "again", "--pack-below", "1MiB")
@@ -336,15 +334,26 @@ class Json(DumpTest):
         self.assertTrue(list(self.folder.glob("again/part-*/*.packed")))
         self.dump("salvage", column, "of_packed.cfile")
         self.assertEqual(self.dump("rows", "of_packed.cfile"), self.dump("rows", column))
+        code, _, error = self.run_dump("rows", column, "--max-metadata-size", "40")
+        self.assertEqual(code, 4)
+        self.assertIn("raise --max-metadata-size", error)
+        # If the directory is damaged, table.cft says where a column is.
+        values, dumped = self.dump("rows", column), self.dump("hexdump", column)
         flip(part / "columns.packed", (part / "columns.packed").stat().st_size - 30)
         code, out, _ = self.run_dump("verify", "packed")
         self.assertEqual(code, 2)
         self.assertIn("directory at offset", out)
+        self.dump("salvage", column, "of_damaged.cfile")
+        self.assertEqual(self.dump("rows", "of_damaged.cfile"), values)
+        self.assertEqual(self.dump("hexdump", column), dumped)
+        code, _, error = self.run_dump("rows", f"{packed}/0009-x.cfile")
+        self.assertEqual(code, 2)
+        self.assertIn("directory at offset", error)
 
     def test_damaged_nested_files(self):
         records = [{"list": list(range(i % 7)) or None, "long": "x" * 50} for i in range(3000)]
         (self.folder / "n.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-        self.make("n.jsonl", "n", "--block-size", "1KiB", "--encoding", "plain", "--compression", "none")
+        self.make("n.jsonl", "n", "--block-size", "1KiB", "--encoding", "plain", "--compression", "none", loose=True)
         nested = next(self.folder.glob("n/part-*/0000-*.cfile"))
         arrays = HERE.parent / "golden" / "cfile-0.2" / "decimal-9-2-_auto_nullable-array_none_nostatistics_kudu.cfile"
         for path in (nested, pathlib.Path(shutil.copy(arrays, self.folder / "arrays.cfile"))):
@@ -419,7 +428,7 @@ class Json(DumpTest):
         name = "a name that is longer than most others are"
         row = {"id": 1, "nested": {"with a long name": ["value"]}, "名前が長い列": "値" * 30, name: "text " * 20, "day": "2024-05-01"}
         (self.folder / "terminal.jsonl").write_text(json.dumps(row) + "\n")
-        self.make("terminal.jsonl", "terminal", "--encoding", "plain")
+        self.make("terminal.jsonl", "terminal", "--encoding", "plain", loose=True)
         for table in ("t", "terminal"):
             columns = json.loads(self.dump("--json", table))["columns"]
             for width in (40, 60, 80, 100, 200):
@@ -635,7 +644,7 @@ class Json(DumpTest):
         self.assertEqual(self.dump("rows", "--where", "value > 0", "keys.cfile").splitlines(),
                          [value for value in values if int(value) > 0])
         shutil.copytree(self.folder / "t", self.folder / "two_parts")
-        self.make("t.csv", "two_parts", "--append")
+        self.make("t.csv", "two_parts", "--append", loose=True)
         found = [json.loads(line) for line in self.dump("rows", "--json", "--where", "id = 8", "two_parts").splitlines()]
         self.assertEqual([row["ordinal"] for row in found], [4, 11])
         self.assertEqual(len(self.dump("rows", "--where", "id = 8", "--ordinal", "5", "two_parts").splitlines()), 2)
@@ -762,7 +771,7 @@ class Json(DumpTest):
 
     def test_key_index(self):
         (self.folder / "k.csv").write_text("o,n\n" + "".join(f"{i},{'n' * (i % 5)}{i}\n" for i in range(500)))
-        self.make("k.csv", "k", "--sorted-by", "o", "--sorted-by", "n")
+        self.make("k.csv", "k", "--sorted-by", "o", "--sorted-by", "n", loose=True)
         summary = json.loads(self.dump("--json", "k"))
         files = {path.name[5:-6]: path.stat().st_size for path in self.folder.glob("k/*/*.cfile")}
         self.assertEqual([column["name"] for column in summary["columns"]], ["o", "n"])
@@ -793,7 +802,7 @@ class Columns(DumpTest):
     def setUpClass(cls):
         super().setUpClass()
         shutil.copytree(cls.folder / "t", cls.folder / "parts")
-        cls.make("t.csv", "parts", "--append")
+        cls.make("t.csv", "parts", "--append", loose=True)
         cls.files = {}  # by table and part: the path of the file of column id
         for table, count in (("t", 1), ("parts", 2)):
             report = json.loads(subprocess.run([DUMP, "verify", "--json", table], cwd=cls.folder, check=True,
@@ -1044,7 +1053,7 @@ class Surroundings(DumpTest):
         csv, table = f"{evil}.csv", f"{evil}.t"
         (self.folder / csv).write_text(f"{evil},id\n{evil},7\n")
         (self.folder / f"{evil}.jsonl").write_text(json.dumps({evil: {evil: evil}}) + "\n")
-        self.make(csv, table)
+        self.make(csv, table, loose=True)
         self.make(f"{evil}.jsonl", f"{evil}.j")
         file = f"{evil}.cfile"
         shutil.copy(next((self.folder / table).glob("*/*.cfile")), self.folder / file)

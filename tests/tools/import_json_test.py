@@ -264,7 +264,7 @@ class FileOptions(JsonTest):
     def test_format_version(self):
         magic = {version: [] for version in ("1", "2")}
         for version in magic:
-            for _ in self.import_both("--format-version", version):
+            for _ in self.import_both("--format-version", version, "--pack-below", "0"):
                 for path in sorted(self.folder.glob("t/part-*/*.cfile")):
                     data = path.read_bytes()
                     magic[version].append((data[:8], data[-8:]))

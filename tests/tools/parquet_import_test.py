@@ -173,7 +173,7 @@ class ParquetImportTest(unittest.TestCase):
 
     def test_sorting(self):
         self.copy("pyarrow_types_v1", "t.parquet")
-        summary = self.summary("t.parquet", "t", "--columns", "int32", "--columns", "string", "--sorted-by", "int32")
+        summary = self.summary("t.parquet", "t", "--columns", "int32", "--columns", "string", "--sorted-by", "int32", "--pack-below", "0")
         self.assertEqual((summary["reordered"], summary["sorted_by"]), (True, ["int32"]))
         # The column is nullable in the file, but has no nulls. So the table needs no compound keys.
         self.assertEqual(len(list(self.folder.glob("t/part-*/*.cfile"))), 2)

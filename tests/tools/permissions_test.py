@@ -25,8 +25,8 @@ class Permissions(unittest.TestCase):
         source = self.folder / "in.csv"
         source.write_text("id,name\n1,a\n2,b\n")
         source.chmod(0o644)
-        self.succeed("import", "in.csv", "t", "--quiet", "--sorted-by", "id")
-        self.succeed("import", "in.csv", "t", "--quiet", "--append")
+        self.succeed("import", "in.csv", "t", "--quiet", "--sorted-by", "id", "--pack-below", "0")
+        self.succeed("import", "in.csv", "t", "--quiet", "--append", "--pack-below", "0")
         self.part, self.column = next((path.parts[1], str(path)) for path in sorted(self.state()) if path.match("t/*/*-name.cfile"))
 
     def state(self):

@@ -94,7 +94,7 @@ class ReportTest(unittest.TestCase):
         lines += [f"{i},{'' if i % 7 == 0 else f'word {i % 50}'}" for i in range(rows)]
         (self.folder / "t.csv").write_text("\n".join(lines) + "\n")
         shutil.rmtree(self.folder / "t", ignore_errors=True)
-        self.succeed(IMPORT, "--quiet", "t.csv", "t", *options)
+        self.succeed(IMPORT, "--quiet", "t.csv", "t", "--pack-below", "0", *options)
 
     def file_of(self, column):
         return next(self.folder.glob(f"t/part-*/*-{column}.cfile"))
@@ -285,7 +285,8 @@ class Contents(ReportTest):
 
     def test_tables(self):
         self.make_table(20_000, "--sorted-by", "n", "--sorted-by", "word")
-        self.succeed(IMPORT, "--quiet", "t.csv", "t", "--append", "--sorted-by", "n", "--sorted-by", "word")
+        self.succeed(IMPORT, "--quiet", "t.csv", "t", "--append", "--sorted-by", "n", "--sorted-by", "word",
+                     "--pack-below", "0")
         page = self.report("t")
         data = page.data
         self.assertEqual((data["rows"], data["parts"], data["findings"], data["files_left_out"]), (40_000, 2, [], 0))

@@ -43,6 +43,9 @@ def encodings_by_type():
     return {kind: {row[0].strip("`") for row in rows if row[i]} for i, kinds in enumerate(head) if i > 0 for kind in kinds.split(", ")}
 
 
+LOOSE = ("--pack-below", "0")  # each column of a part has a file of its own
+
+
 class ToolTest(unittest.TestCase):
     maxDiff = 3000
 
@@ -78,7 +81,7 @@ class ToolTest(unittest.TestCase):
         """A file NAME.cfile with these values (texts; None is a null), from a table."""
         lines = "".join(",0\n" if value is None else '"",0\n' if value == "" else f"{value},0\n" for value in values)
         shutil.rmtree(self.folder / "made", ignore_errors=True)
-        self.table("made", "x,n\n" + lines, "--header", "yes", *options)
+        self.table("made", "x,n\n" + lines, "--header", "yes", *LOOSE, *options)
         shutil.copy(next(self.folder.glob("made/part-*/0000-x.cfile")), self.folder / f"{name}.cfile")
         return f"{name}.cfile"
 
@@ -260,9 +263,9 @@ class Rewrite(ToolTest):
 
     def test_tables(self):
         text = "id,name,day\n" + "".join(f"{i},{'nn' * (i % 3)},2024-01-{i % 28 + 1:02}\n" for i in range(500))
-        self.table("t", text, "--sorted-by", "day", "--sorted-by", "id", "--bloom", "name")
-        self.table("t", text, "--append")
-        report = self.json("rewrite", "t", "u", "--encoding", "name=plain", "--compression", "day=zstd", "--block-size", "256")
+        self.table("t", text, "--sorted-by", "day", "--sorted-by", "id", "--bloom", "name", *LOOSE)
+        self.table("t", text, "--append", *LOOSE)
+        report = self.json("rewrite", "t", "u", "--encoding", "name=plain", "--compression", "day=zstd", "--block-size", "256", *LOOSE)
         self.assertEqual([column["name"] for column in report["columns"]], ["id", "name", "day"])
         self.assertEqual([block["encoding"] for block in report["columns"][1]["blocks"]], ["plain"])
         self.assertIn("Bloom filter", report["kept"])
@@ -274,7 +277,7 @@ class Rewrite(ToolTest):
         self.assertEqual((report["key_index"]["bytes_before"], report["key_index"]["bytes"]), (keys["t"], keys["u"]))
         self.assertEqual(sum(block["blocks"] for block in report["key_index"]["blocks"]),
                          self.json("u")["key_index"]["blocks"])
-        text = self.dump("rewrite", "t", "same")
+        text = self.dump("rewrite", "t", "same", *LOOSE)
         size = sum(path.stat().st_size for path in self.folder.glob("same/part-*/*.cfile"))
         self.assertIn(f"same: 1000 rows, {size:,} bytes, before {all_files['t']:,}\n", text)
         self.assertRegex(text, rf"\n  key index +[\d,]+ bytes, before +{keys['t']:,} ")
@@ -344,7 +347,7 @@ class DiffOfKeys(ToolTest):
             self.assertEqual((found["a"], found["b"]), expected)
 
     def test_a_file_and_a_table(self):
-        self.table("t", "city,id\nA,1\nB,2\n")
+        self.table("t", "city,id\nA,1\nB,2\n", *LOOSE)
         path = next(self.folder.glob("t/part-*/*-id.cfile"))
         code, out, _ = self.run_tool(DUMP, "diff", path, "t")
         self.assertEqual((code, out), (1, "schema: kind: file | table\n"
@@ -361,7 +364,7 @@ class SalvageTable(ToolTest):
             for part in range(3):
                 rows = "".join(f"{i},{'x' * 40}{i}\n" for i in range(1000 * part, 1000 * (part + 1)))
                 append = ["--append"] if part > 0 else []
-                self.table("t", "id,text\n" + rows, *append, "--encoding", "plain", "--compression", "none", "--block-size", "8KiB")
+                self.table("t", "id,text\n" + rows, *append, *LOOSE, "--encoding", "plain", "--compression", "none", "--block-size", "8KiB")
             SalvageTable.parts = self.part_folders("t")
             folder = tempfile.TemporaryDirectory()
             self.addClassCleanup(folder.cleanup)
@@ -372,7 +375,7 @@ class SalvageTable(ToolTest):
 
     def part_folders(self, table):
         files = [file["path"] for file in self.json("verify", table)["files"]]
-        return list(dict.fromkeys(str(pathlib.Path(file).parent) for file in files))
+        return list(dict.fromkeys(str(pathlib.Path(*pathlib.Path(file).parts[:2])) for file in files))
 
     def ids(self, table):
         return [json.loads(line)["values"]["id"] for line in self.dump("rows", "--json", table).splitlines()]
@@ -476,7 +479,7 @@ class Concat(ToolTest):
     def test_blocks_are_copied(self):
         """Blocks of tables are movable. They are copied unless the options ask for another form."""
         rows = [f"{i},{i * i % 9973},text {i},{i if i % 3 else ''}" for i in range(60_000)]
-        types = ["--sorted-by", "id", "--type", "null=int32", "--encoding", "plain"]
+        types = ["--sorted-by", "id", "--type", "null=int32", "--encoding", "plain", *LOOSE]
         for name, part in (("one", rows[:30_000]), ("two", rows[30_000:])):
             self.table(name, "id,n,text,null\n" + "\n".join(part) + "\n", *types)
         for column in ("id", "n", "text", "null"):
@@ -647,7 +650,7 @@ class Diff(ToolTest):
         self.assertEqual(self.dump("diff", "t", "u", "--column", "id", "--values-only"), "the values are the same\n")
         self.assertEqual(self.lines("t", "u", "--column", "name")[0], ["values: column name, row 1: b | x"])
         self.dump("diff", "t", a, code=1)
-        path = next(self.folder.glob("t/part-*/0001-name.cfile"))
+        path = next(self.folder.glob("t/part-*/columns.packed")) / "0001-name.cfile"
         self.assertEqual(self.dump("diff", path, "t", "--column", "name"), "the values are the same\n")
 
     def test_records(self):
@@ -730,7 +733,7 @@ class WhatIf(ToolTest):
             self.assertEqual([column["bytes"] for column in report["columns"]], [trial["bytes"] for trial in trials], trials)
 
     def test_a_damaged_column_does_not_stop_the_others(self):
-        self.table("t", "a,b,c\n1,2,3\n4,5,6\n")
+        self.table("t", "a,b,c\n1,2,3\n4,5,6\n", *LOOSE)
         path = next(self.folder.glob("t/part-*/*-b.cfile"))
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1
@@ -839,7 +842,7 @@ class WhatIf(ToolTest):
             size = column["recommended"]["size"]
             self.assertLessEqual(size["bytes"], 1.05 * min(t["bytes"] for t in column["tried"] if " in " not in t.get("note", "")))
         # The column of a file has the name that export and rewrite give it.
-        path = next(self.folder.glob("t/part-*/0001-city.cfile"))
+        path = next(self.folder.glob("t/part-*/columns.packed")) / "0001-city.cfile"
         options = shlex.split(self.dump("whatif", path, "--recommend").splitlines()[1])
         self.assertEqual([option.split("=")[0] for option in options[1::2]], ["value", "value"])
         self.dump("rewrite", path, "again.cfile", *options)

@@ -31,6 +31,10 @@ class Table(unittest.TestCase):
         self.assertEqual((code, error), (0, ""))
         return out
 
+    def unpack(self):
+        """Gives each column of table t a file of its own."""
+        self.succeed("rewrite", "t", "t", "--force", "--pack-below", "0", tool=DUMP)
+
     def parts(self):
         return json.loads(self.succeed("parts", "--json", "t"))["parts"]
 
@@ -140,6 +144,7 @@ class Table(unittest.TestCase):
         self.assertIn("the table is not sorted by a column", error)
 
     def test_repair(self):
+        self.unpack()
         table, ids = self.folder / "t", self.ids()
         self.assertEqual(self.succeed("repair", "t"), "nothing to repair: 3 parts, 9 rows, 0 lost\n")
         dropped, names = self.parts()[1]["part"], [part["part"] for part in self.parts()]
@@ -189,6 +194,7 @@ class Table(unittest.TestCase):
         self.assertIn("none/table.cft", error)
 
     def test_repair_keeps_rows_with_lost_values(self):
+        self.unpack()
         names = [part["part"] for part in self.parts()]
         (self.folder / "t" / names[1] / "0001-name.cfile").unlink()
         out = self.run_tool("repair", "--salvage", "t")[1]
@@ -270,6 +276,7 @@ class Table(unittest.TestCase):
         repair = result("repair")
         self.assertEqual((repair["changed"], repair["complete"], repair["damage"], repair["kept_as"]), (False, True, None, None))
         self.assertEqual((repair["rows"], repair["lost_rows"], repair["num_parts"]), (9, 0, 1))
+        self.unpack()
         column = next((self.folder / "t").glob("part-*/0001-name.cfile"))
         column.write_bytes(column.read_bytes()[:-50])
         repair = result("repair", "--dry-run", code=2)
@@ -279,6 +286,7 @@ class Table(unittest.TestCase):
         self.assertIn("0001-name.cfile", part["reason"])
 
     def test_repair_steers_no_terminal(self):
+        self.unpack()
         evil = "t\x1b[31m\x07"
         (self.folder / "t").rename(self.folder / evil)
         (self.folder / evil / "table.cft").write_bytes(b"?" * 100)

@@ -128,7 +128,7 @@ Outcome SalvageFile(const CommonOptions& common, const SalvageArguments& argumen
   SalvageOptions options;
   options.reader = OptionsOf(common);
   if (arguments.sorted || arguments.unsorted) options.value_index = !arguments.unsorted;
-  CFILE_ASSIGN_OR_RETURN(auto torn, OpenSourceAt(common.path));
+  CFILE_ASSIGN_OR_RETURN(auto torn, OpenSourceAt(common.path, options.reader));
   if (IsPackedPath(common.path)) {
     return absl::InvalidArgumentError(absl::StrCat(
         common.path, ": the file has all columns of a part: salvage the table, or one column, ",
@@ -145,7 +145,7 @@ Outcome SalvageFile(const CommonOptions& common, const SalvageArguments& argumen
     // If the file is no CFile, ExplainDamage says which program can read it. If the file is a
     // damaged CFile, ExplainDamage advises `cfile-dump salvage`. This command has just failed, so
     // the advice is not shown.
-    const absl::Status explained = ExplainDamage(report.status(), *torn);
+    const absl::Status explained = ExplainDamage(report.status(), *torn, options.reader);
     return absl::IsInvalidArgument(explained) ? explained : report.status();
   }
   Document document = Begin(common, arguments, report->complete());

@@ -45,7 +45,8 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
     std::vector files{common};
     if (!all_parts || !IsPackedPath(common.path)) return files;
     CFILE_ASSIGN_OR_RETURN(const auto packed, OpenSourceAt(common.path));
-    CFILE_ASSIGN_OR_RETURN(const std::vector<PackedColumn> columns, ReadPackedDirectory(*packed));
+    CFILE_ASSIGN_OR_RETURN(const std::vector<PackedColumn> columns,
+                           ReadPackedDirectory(*packed, OptionsOf(common).max_metadata_size_bytes));
     files.assign(columns.size(), common);
     for (size_t i = 0; i < columns.size(); ++i) files[i].path += "/" + columns[i].file_name;
     return files;
@@ -242,7 +243,8 @@ absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string
 
 absl::Status CheckNoColumn(const CommonOptions& common) {
   if (common.column.empty() && common.part.empty()) return absl::OkStatus();
-  CFILE_RETURN_IF_ERROR(OpenSourceAt(common.path).status());  // a path without a file is named
+  // A path without a file is named.
+  CFILE_RETURN_IF_ERROR(OpenSourceAt(common.path, OptionsOf(common)).status());
   return absl::InvalidArgumentError(
       absl::StrCat("--column and --part are for tables, but ", common.path, " is a single column"));
 }

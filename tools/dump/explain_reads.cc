@@ -119,27 +119,22 @@ struct Place {
 };
 
 absl::StatusOr<Place> PlaceOf(const TableReader& table, const std::string& path) {
-  const size_t columns = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
-  for (size_t part = 0; part < table.num_parts(); ++part) {
-    for (size_t column = 0; column < columns; ++column) {
-      CFILE_ASSIGN_OR_RETURN(const std::string file, table.part_file(part, column));
-      if (file != path) continue;
-      CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
-      return Place{part, column, info.first_ordinal, info.num_rows};
-    }
-  }
-  return absl::NotFoundError(absl::StrCat(path, ": no column of the table has this file"));
+  CFILE_ASSIGN_OR_RETURN(const PartFile found, FindPartFile(table, path));
+  CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(found.part));
+  return Place{found.part, found.column, info.first_ordinal, info.num_rows};
 }
 
 // Adds `file` to `files`. For a packed file, adds the columns of which something was read instead.
-absl::Status AddColumns(const ReadLog::File& file, const std::string& table,
+absl::Status AddColumns(const ReadLog::File& file, const CommonOptions& common,
                         std::vector<ReadLog::File>& files) {
   if (!IsPackedPath(file.path)) {
     files.push_back(file);
     return absl::OkStatus();
   }
-  CFILE_ASSIGN_OR_RETURN(const auto source, OpenSourceAt(absl::StrCat(table, "/", file.path)));
-  CFILE_ASSIGN_OR_RETURN(const std::vector<PackedColumn> columns, ReadPackedDirectory(*source));
+  CFILE_ASSIGN_OR_RETURN(const auto source,
+                         OpenSourceAt(absl::StrCat(common.path, "/", file.path)));
+  CFILE_ASSIGN_OR_RETURN(const std::vector<PackedColumn> columns,
+                         ReadPackedDirectory(*source, OptionsOf(common).max_metadata_size_bytes));
   for (const PackedColumn& column : columns) {
     ReadLog::File in_column{absl::StrCat(file.path, "/", column.file_name), {}};
     for (ObservedRead read : file.reads) {
@@ -318,7 +313,7 @@ absl::Status AppendExplanation(const Input& input, const CommonOptions& common, 
   Json files = Json::array();
   std::vector<ReadLog::File> logged;
   for (const ReadLog::File& file : log.files())
-    CFILE_RETURN_IF_ERROR(AddColumns(file, common.path, logged));
+    CFILE_RETURN_IF_ERROR(AddColumns(file, common, logged));
   for (const ReadLog::File& file : logged) {
     // A packed file may have columns that the part no longer has.
     if (input.table && absl::IsNotFound(PlaceOf(*input.table, file.path).status())) continue;

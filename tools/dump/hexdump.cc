@@ -257,7 +257,7 @@ class Printer {
 // `status`.
 Outcome PrintEnds(const HexdumpOptions& options, const CommonOptions& common,
                   const absl::Status& status, Output& output) {
-  const auto source = OpenSourceAt(common.path);
+  const auto source = OpenSourceAt(common.path, OptionsOf(common));
   if (!source.ok() || options.block) return status;
   const auto regions = DescribeEnds(**source, OptionsOf(common), options.max_fields);
   // `status` says more than the error of DescribeEnds: what is damaged, and how to salvage values.

@@ -17,7 +17,7 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_COMPONENTS_ALL runtime development)
 set(deb_version ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
-set(about "cfile keeps each column of a table in a file of its own, in the format of\nApache Kudu's CFile. Values are found by row number and by key; scans skip\nthe blocks that cannot match.\n\n")
+set(about "cfile stores tables by column, in the format of Apache Kudu's CFile. Values\nare found by row number and by key; scans skip the blocks that cannot match.\n\n")
 
 # cfile_deb(COMPONENT PACKAGE SECTION SUMMARY TEXT DEPENDS...)
 macro(cfile_deb component package section summary text)

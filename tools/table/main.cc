@@ -31,7 +31,8 @@ namespace {
 constexpr char kTool[] = "cfile-table";
 constexpr char kHelp[] =
     "Readers that are open during a change keep the table as it was. The files of parts that were\n"
-    "dropped or merged stay until `cfile-table gc` removes them.\n\n"
+    "dropped or merged stay until `cfile-table gc` removes them.\n"
+    "To unpack packed parts: `cfile-dump rewrite DIRECTORY DIRECTORY --force --pack-below 0`.\n\n"
     "Exit codes: 0 success, 1 wrong use, 2 damaged, 3 input or output failed or another program\n"
     "changed the same parts, 4 above a limit, or needs something that this build does not have.\n\n"
     "Examples:\n"

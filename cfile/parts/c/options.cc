@@ -70,6 +70,7 @@ absl::StatusOr<WriterOptions> OptionsOf(const cfile_writer_options* options) {
   Set(result.block_size_bytes, given.block_size_bytes);
   Set(result.max_block_size_bytes, given.max_block_size_bytes);
   Set(result.max_value_size_bytes, given.max_value_size_bytes);
+  Set(result.max_packed_part_bytes, given.max_packed_part_bytes);
   return result;
 }
 

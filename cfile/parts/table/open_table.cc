@@ -370,21 +370,26 @@ absl::StatusOr<TableReader::Impl::PackedPartPtr> TableReader::Impl::KeepPacked(
   }
   // One read of a small file brings all columns.
   constexpr uint64_t kSmall = internal::kBufferedHeadBytes + internal::kBufferedTailBytes;
+  std::shared_ptr<const internal::BufferedEnds> in_memory;
   if (packed->source->InMemory().empty() && (whole || size <= kSmall)) {
     CFILE_ASSIGN_OR_RETURN(
-        auto in_memory,
-        internal::BufferEnds(packed->source, options_.max_requests_in_flight, true));
+        in_memory, internal::BufferEnds(packed->source, options_.max_requests_in_flight, true));
     packed->source = in_memory;
-    packed->usage = std::make_unique<internal::FileUsage>(std::move(in_memory), files_.usage());
   }
+  packed->usage = std::make_unique<internal::FileUsage>(std::move(in_memory), files_.usage());
   const auto read = [&] {
     return ReadPackedDirectory(*packed->source, options_.max_metadata_size_bytes);
   };
   auto columns = read();
   if (absl::IsDataLoss(columns.status()) && packed->source->Forget(0, size)) columns = read();
   CFILE_ASSIGN_OR_RETURN(packed->columns, std::move(columns));
+  for (const PackedColumn& column : packed->columns)
+    packed->usage->AddMemory(sizeof(column) + column.file_name.capacity());
   const std::lock_guard lock(mutex_);
-  std::erase_if(packed_, [](const auto& other) { return other.second.expired(); });
+  if (packed_.size() >= most_packed_) {
+    std::erase_if(packed_, [](const auto& other) { return other.second.expired(); });
+    most_packed_ = 2 * packed_.size() + 16;
+  }
   packed_.insert_or_assign(part.number, packed);
   return packed;
 }

@@ -130,7 +130,7 @@ class TableReader::Impl final : public internal::ScanSource {
   struct PackedPart {
     std::shared_ptr<const Source> source;
     std::vector<PackedColumn> columns;
-    std::unique_ptr<internal::FileUsage> usage;  // of a file that is in memory; else null
+    std::unique_ptr<internal::FileUsage> usage;
   };
   using PackedPartPtr = std::shared_ptr<const PackedPart>;
 
@@ -207,6 +207,8 @@ class TableReader::Impl final : public internal::ScanSource {
   mutable std::shared_ptr<internal::NewestRows> newest_;  // null: not made yet
   // The open packed files, by the number of the part. They live as long as a reader of a column.
   mutable std::map<uint64_t, std::weak_ptr<const PackedPart>> packed_;
+  // If packed_ has so many entries, those of closed files are removed.
+  mutable size_t most_packed_ = 16;
 };
 
 }  // namespace cfile

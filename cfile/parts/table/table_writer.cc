@@ -232,10 +232,8 @@ class TableWriter::Impl {
   // Completes the files of the part, and moves the part to new_.parts.
   absl::Status CompletePart() {
     const absl::Status status = FinishPart();
-    // Only files of this part can be missing, or the place of a new table.
-    const bool is_new = new_.table != NewParts::Table::kMustExist;
-    if (absl::IsNotFound(status) && !(is_new && packed_ != nullptr))
-      return Removed(part_.directory);
+    // Only files of this part can be missing.
+    if (absl::IsNotFound(status)) return Removed(part_.directory);
     CFILE_RETURN_IF_ERROR(status);
     for (const auto& column : columns_) complete_totals_.push_back(column->writer().totals());
     new_.parts.push_back(part_);
@@ -287,6 +285,7 @@ class TableWriter::Impl {
         options.empty() ? WriterOptions().max_packed_part_bytes : options[0].max_packed_part_bytes;
     if (most > 0 && stored_.size() > 1 && internal::KnowsTableFeatures(new_.oldest_reader)) {
       packed_ = std::make_unique<internal::PackedWriter>(*storage_, part_.directory, most);
+      CFILE_RETURN_IF_ERROR(packed_->Begin());
     }
     for (size_t i = 0; i < stored_.size(); ++i) {
       const WriterOptions column_options = internal::OptionsOfFile(options, i, num_columns);

@@ -125,7 +125,7 @@ def test_options_of_columns(spark, save, tmp_path):
     save(frame, tmp_path / "t", compression="a = zstd, b=none", encoding="plain")
     table = cfile.open(tmp_path / "t")
     assert [table[name].blocks[0]["compressed"] for name in "ab"] == [True, False]
-    save(frame, tmp_path / "u", bloom_filter="b=10", compression="none", encoding="plain")
+    save(frame, tmp_path / "u", bloom_filter="b=10", compression="none", encoding="plain", pack_below_bytes=0)
     sizes = [file.stat().st_size for file in sorted((tmp_path / "u").glob("part-*/*.cfile"))]
     assert len(sizes) == 2 and sizes[1] - sizes[0] >= 1250, sizes  # ten bits for each of the values
 

@@ -132,6 +132,7 @@ class WriterSettings(TypedDict, total=False):
     block_size_bytes: int
     bloom_filter: int  # bits for each distinct value
     max_metadata_size_bytes: int
+    pack_below_bytes: int  # of the first column
     oldest_reader: str  # "kudu", "0.1", "0.2"
     metadata: dict[str, str]
 

@@ -16,8 +16,8 @@ from .writing import Data, finish, names_of, settings_of, with_metadata
 def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str, str] | None = None,
            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
            block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
-           max_metadata_size_bytes: int | None = None, replacing: Sequence[str] = (), evolve: bool = False,
-           storage_options: Mapping[str, Any] | None = None) -> None:
+           max_metadata_size_bytes: int | None = None, pack_below_bytes: int | None = None, replacing: Sequence[str] = (),
+           evolve: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
     """Appends rows to a table, as a new part. Arguments as for write; columns are found by their names.
 
     replacing: the names of parts (Table.parts) whose place the new part takes. Their rows disappear in the same step.
@@ -39,7 +39,8 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     if evolve and replacing:
         raise ArgumentError("evolve=True adds rows: it does not replace parts")
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
-                            "bloom_filter": bloom_filter, "max_metadata_size_bytes": max_metadata_size_bytes})
+                            "bloom_filter": bloom_filter, "max_metadata_size_bytes": max_metadata_size_bytes,
+                            "pack_below_bytes": pack_below_bytes})
     opened = _native.open_table(target)
     keeping.keep_index(opened, settings)
     metadata: Mapping[str, str] = keeping.kept(opened.metadata)
@@ -54,8 +55,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
                 rows = os.path.join(folder, "rows")
                 finish(_native.Writer.create(rows, source.type, {}), source.stream)
                 _native.append_table(target, rows, settings)
-            added = [name for name in source.fields or () if name not in opened.fields]
-            if added:
+            if added := [name for name in source.fields or () if name not in opened.fields]:
                 keeping.change(target, lambda now: keeping.extended(now, source.metadata, added))
             return
         try:

@@ -21,7 +21,7 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
                  compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
                  block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
                  oldest_reader: str | None = None, types: Mapping[str, str] | None = None, part_per_row_group: bool = False,
-                 append: bool = False, overwrite: bool = False, memory_limit_bytes: int = 1 << 30,
+                 pack_below_bytes: int | None = None, append: bool = False, overwrite: bool = False, memory_limit_bytes: int = 1 << 30,
                  max_page_size_bytes: int = 1 << 30, filesystem: Any = None,
                  storage_options: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Makes a table of a Parquet file, or of a directory of Parquet files.
@@ -31,9 +31,9 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
     sorted_by: the rows are sorted by these columns, so that they can be searched by key. If the rows have another order, they are sorted
         as by cfile.write. This needs pyarrow and disk space for a second table, and no more memory than memory_limit_bytes.
     columns: only these columns.
-    encoding, compression, goal, block_size_bytes, bloom_filter, oldest_reader: as for cfile.write. Without encoding, compression and goal,
-        pages keep their encoding and compression, and most are copied without decoding their values. With goal, all values are encoded
-        again.
+    encoding, compression, goal, block_size_bytes, bloom_filter, oldest_reader, pack_below_bytes: as for cfile.write. Without encoding,
+        compression and goal, pages keep their encoding and compression, and most are copied without decoding their values. With goal, all
+        values are encoded again.
     types: other types for columns, as --type of cfile-import. INT96 becomes timestamp(ns), which has the years 1677 to 2262 only; with
         "timestamp(us)" a time of any year, and with "int96" it stays as it is. "binary" is for strings that are not UTF-8.
     part_per_row_group: each row group becomes a part of the table. Its dictionaries are copied, too.
@@ -60,7 +60,8 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
     """
     path = located(target, storage_options if is_url(target) else None)
     options: dict[str, Any] = {"encoding": encoding, "compression": compression, "goal": goal,
-                               "block_size_bytes": block_size_bytes, "bloom_filter": bloom_filter, "oldest_reader": oldest_reader}
+                               "block_size_bytes": block_size_bytes, "bloom_filter": bloom_filter, "oldest_reader": oldest_reader,
+                               "pack_below_bytes": pack_below_bytes}
     settings = settings_of(options)
     names = names_of(sorted_by or ())
     file: Any = local_path(source, filesystem)

@@ -21,7 +21,7 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
                goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
                bloom_filter: int | dict[str, int] | None = None, oldest_reader: str | None = None,
                memory_limit_bytes: int = 1 << 30, max_metadata_size_bytes: int | None = None,
-               storage_options: Mapping[str, Any] | None = None) -> bytes:
+               pack_below_bytes: int | None = None, storage_options: Mapping[str, Any] | None = None) -> bytes:
     """Writes rows as a part of a table, but does not make them visible. Returns a description of the part, for `cfile.commit`.
 
     Any number of processes on any machines may write parts of one table at the same time. The table need not exist. If it exists, columns
@@ -42,7 +42,7 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
     target = located(path, storage_options)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                             "bloom_filter": bloom_filter, "oldest_reader": oldest_reader,
-                            "max_metadata_size_bytes": max_metadata_size_bytes})
+                            "max_metadata_size_bytes": max_metadata_size_bytes, "pack_below_bytes": pack_below_bytes})
     names = names_of(sorted_by or ())
     try:
         opened: _native.Opened | None = _native.open_table(target)

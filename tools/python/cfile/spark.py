@@ -23,7 +23,8 @@ from .spark_types import arrow, flag
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
 _READ_OPTIONS = ("columns", "where", "push_filters", "partition_size_bytes", "ignore_removed", "stored_rows")
-_WRITE_OPTIONS = ("sorted_by", "commit_id", "compression", "goal", "encoding", "block_size_bytes", "bloom_filter", "memory_limit_bytes")
+_WRITE_OPTIONS = ("sorted_by", "commit_id", "compression", "goal", "encoding", "block_size_bytes", "bloom_filter", "pack_below_bytes",
+                  "memory_limit_bytes")
 
 _STORAGE_OPTIONS = ("endpoint", "region", "anonymous", "path_style", "cache", "certificate_file")  # of cfile.open
 _STORAGE_FLAGS = ("anonymous", "path_style")

@@ -15,7 +15,8 @@ from .writing import check_names
 
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
-_SETTINGS = {"compression": str, "goal": str, "encoding": str, "block_size_bytes": int, "bloom_filter": int}  # of columns
+_SETTINGS = {"compression": str, "goal": str, "encoding": str, "block_size_bytes": int, "bloom_filter": int,
+             "pack_below_bytes": int}  # of columns
 
 
 @dataclass

@@ -159,8 +159,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
           encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
           goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
           bloom_filter: int | dict[str, int] | None = None, oldest_reader: str | None = None, memory_limit_bytes: int = 1 << 30,
-          max_metadata_size_bytes: int | None = None, merge: str | None = None, deleted_column: str | None = None,
-          time_column: str | None = None, overwrite: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
+          max_metadata_size_bytes: int | None = None, pack_below_bytes: int | None = None, merge: str | None = None,
+          deleted_column: str | None = None, time_column: str | None = None, overwrite: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
     """Writes data into a new table, or into a file if the data is one array.
 
     path: a path, or an s3:// URL; or a URL of fsspec such as "memory://name", to which the file or the table is copied at the end.
@@ -180,6 +180,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
         need a newer one are refused until cfile.raise_oldest_reader. A file for Kudu keeps no labels of a Series.
     max_metadata_size_bytes: the most bytes of metadata in a file, for example of categories. Without it, 16 MiB; then all programs can read
         the file. This package reads up to 256 MiB.
+    pack_below_bytes: a part with at most this many bytes (8 MiB) is one file; larger parts, and all parts with 0, have one for each column.
     merge: "newest" gives the table a merge rule: the columns `sorted_by` are its key, and a row replaces the rows of its key in older
         parts (cfile.append, cfile.upsert). All readers obey the rule. The rows of one part must have
         different keys, and no key column holds floats.
@@ -199,7 +200,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}]
     """
     options = {"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
-               "bloom_filter": bloom_filter, "oldest_reader": oldest_reader, "max_metadata_size_bytes": max_metadata_size_bytes}
+               "bloom_filter": bloom_filter, "oldest_reader": oldest_reader, "max_metadata_size_bytes": max_metadata_size_bytes,
+               "pack_below_bytes": pack_below_bytes}
 
     rule: _native.MergeSettings | None = None
     if merge is not None:

@@ -54,6 +54,7 @@ WriterOptions OptionsOf(const nb::dict& settings) {
       .To("block_size_bytes", options.block_size_bytes)
       .To("bloom_filter", options.bloom_filter_bits_per_value)
       .To("max_metadata_size_bytes", options.max_metadata_size_bytes)
+      .To("pack_below_bytes", options.max_packed_part_bytes)
       .To("oldest_reader", cfile::ParseOldestReader, options.oldest_reader)
       .To("metadata", metadata)
       .Done();

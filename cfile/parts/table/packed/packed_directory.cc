@@ -90,20 +90,22 @@ absl::StatusOr<std::vector<PackedColumn>> ParseDirectory(std::string_view direct
   std::set<std::string_view> names;
   uint64_t end = 0;
   for (const internal::wire::PackedColumn& in_message : message.columns) {
+    const uint64_t begin = internal::NextPackedOffset(end);
+    const uint64_t most = offset - std::min(offset, begin);
     PackedColumn& column = columns.emplace_back();
     column = {.file_name = std::string(in_message.file_name.value_or("")),
-              .offset = end,
+              .offset = begin,
               .size_bytes = in_message.size_bytes.value_or(0)};
     if (!internal::IsPlainName(column.file_name) || !names.insert(*in_message.file_name).second) {
       return DataLoss(path, ": column ", columns.size() - 1,
                       ": a file name that no other column has expected, found \"", column.file_name,
                       "\"");
     }
-    if (column.size_bytes == 0 || column.size_bytes > offset - end) {
-      return DataLoss(path, ": column ", column.file_name, ": at offset ", end, ": 1 to ",
-                      offset - end, " bytes expected, found ", column.size_bytes);
+    if (column.size_bytes == 0 || column.size_bytes > most) {
+      return DataLoss(path, ": column ", column.file_name, ": at offset ", begin, ": 1 to ", most,
+                      " bytes expected, found ", column.size_bytes);
     }
-    end += column.size_bytes;
+    end = begin + column.size_bytes;
   }
   if (end == offset) return columns;
   return DataLoss(path, ": columns of ", offset, " bytes expected, found ", end);

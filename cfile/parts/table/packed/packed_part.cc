@@ -57,6 +57,11 @@ class PackedWriter::ColumnSink final : public Sink {
   const std::string name_;
 };
 
+absl::Status PackedWriter::Begin() {
+  CFILE_ASSIGN_OR_RETURN(packed_, storage_.Create(PackedFilePath(folder_)));
+  return absl::OkStatus();
+}
+
 std::unique_ptr<Sink> PackedWriter::NewSink(const std::string& file_name) {
   columns_.push_back(std::make_unique<Column>());
   columns_.back()->file_name = file_name;
@@ -95,22 +100,24 @@ absl::Status PackedWriter::Finish(TablePart& part) {
   if (too_large_) {
     CFILE_RETURN_IF_ERROR(BeginFiles());
     for (const auto& column : columns_) CFILE_RETURN_IF_ERROR(FinishFile(*column));
+    packed_.reset();
     return absl::OkStatus();
   }
-  CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
-                         storage_.Create(PackedFilePath(folder_)));
   std::vector<PackedColumn> directory;
+  static constexpr uint8_t kPadding[kAlignment] = {};
   uint64_t end = 0;
   for (size_t i = 0; i < columns_.size(); ++i) {
     const Column& column = *columns_[i];
-    CFILE_RETURN_IF_ERROR(sink->Append(column.bytes));
-    directory.push_back({column.file_name, end, column.bytes.size()});
-    part.columns[i].packed_end = end += column.bytes.size();
+    const uint64_t begin = NextPackedOffset(end);
+    CFILE_RETURN_IF_ERROR(packed_->Append({kPadding, begin - end}));
+    CFILE_RETURN_IF_ERROR(packed_->Append(column.bytes));
+    directory.push_back({column.file_name, begin, column.bytes.size()});
+    part.columns[i].packed_end = end = begin + column.bytes.size();
   }
   const std::string tail = SerializePackedDirectory(directory);
-  CFILE_RETURN_IF_ERROR(sink->Append(encodings::AsBytes(tail)));
+  CFILE_RETURN_IF_ERROR(packed_->Append(encodings::AsBytes(tail)));
   part.packed_size_bytes = end + tail.size();
-  CFILE_RETURN_IF_ERROR(sink->Finish());
+  CFILE_RETURN_IF_ERROR(packed_->Finish());
   for (const auto& column : columns_) column->bytes = {};
   kept_bytes_ = 0;
   return absl::OkStatus();

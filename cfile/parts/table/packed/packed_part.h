@@ -26,11 +26,16 @@ absl::StatusOr<std::shared_ptr<const Source>> OpenColumnFile(const Storage& stor
 
 // Receives the files of a part's columns. Keeps them in memory, and writes them as one packed file.
 // If they have more than `max_size_bytes` bytes together, writes each one as a file of its own.
+// The packed file is begun at once, so other programs see that a writer is at work at this place,
+// and a place where no file can be made is an error before there are rows.
 class PackedWriter {
  public:
   // `folder`: of the part. `storage` must outlive this object.
   PackedWriter(Storage& storage, std::string folder, size_t max_size_bytes)
       : storage_(storage), folder_(std::move(folder)), max_size_bytes_(max_size_bytes) {}
+
+  // Begins the packed file. Called first. Errors: those of Storage::Create.
+  absl::Status Begin();
 
   // Begins the file of the next column. This object must outlive the sink. Calls of Append on
   // different sinks may run at the same time. Each other call must run alone.
@@ -65,6 +70,7 @@ class PackedWriter {
   Storage& storage_;
   const std::string folder_;
   const size_t max_size_bytes_;
+  std::unique_ptr<Sink> packed_;        // the packed file
   std::atomic<size_t> kept_bytes_ = 0;  // in memory
   std::atomic<bool> too_large_ = false;
   std::vector<std::unique_ptr<Column>> columns_;
