@@ -205,7 +205,7 @@ struct PartInfo {
   std::string name;            // of the part's folder in the table's directory
   uint64_t first_ordinal = 0;  // the ordinal of the part's first row in the table
   uint64_t num_rows = 0;
-  uint64_t size_bytes = 0;  // of the files of all columns, the key index included
+  uint64_t size_bytes = 0;  // of the CFiles of all columns, the key index included
   // The number of the commit that added the part, or of the first part that it replaces. Each
   // commit has a greater number than those before it, so the numbers of a table's parts ascend. 0:
   // an earlier version of this library wrote the part.

@@ -243,13 +243,18 @@ absl::StatusOr<PartFile> FindPartFile(const TableReader& table, const std::strin
   return absl::NotFoundError(absl::StrCat(path, ": no column of the table has this file"));
 }
 
-absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place,
-                                                           const ReaderOptions& options) {
+namespace {
+
+// `by_table`: finds a column of a packed file through table.cft if the directory is damaged.
+absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& place,
+                                                   const ReaderOptions& options, bool by_table) {
   if (const size_t slash = place.rfind('/');
       slash != place.npos && IsPackedPath(place.substr(0, slash))) {
-    CFILE_ASSIGN_OR_RETURN(auto packed, OpenSourceAt(place.substr(0, slash)));
+    CFILE_ASSIGN_OR_RETURN(auto packed, Open(place.substr(0, slash), options, by_table));
     const auto columns = ReadPackedDirectory(*packed, options.max_metadata_size_bytes);
-    if (!columns.ok()) return OpenByTable(place, options, columns.status());
+    if (by_table && absl::IsDataLoss(columns.status()))
+      return OpenByTable(place, options, columns.status());
+    CFILE_RETURN_IF_ERROR(columns.status());
     for (const PackedColumn& column : *columns) {
       if (column.file_name == place.substr(slash + 1))
         return NewSliceSource(std::move(packed), column.offset, column.size_bytes, place);
@@ -259,6 +264,13 @@ absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& pl
   if (!IsUrl(place)) return OpenPreadSource(place);
   return AtUrl<std::shared_ptr<const Source>>(place,
                                               [&](auto& client) { return client.OpenUrl(place); });
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place,
+                                                           const ReaderOptions& options) {
+  return Open(place, options, /*by_table=*/true);
 }
 
 absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place,
@@ -273,7 +285,7 @@ absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place,
 
 absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options,
                                   const ReadObserver& observer) {
-  CFILE_ASSIGN_OR_RETURN(std::shared_ptr<const Source> source, OpenSourceAt(place, options));
+  CFILE_ASSIGN_OR_RETURN(auto source, Open(place, options, /*by_table=*/false));
   if (observer) source = ObserveSource(std::move(source), observer);
   auto reader = Reader::Open(source, options);
   if (!reader.ok()) return ExplainDamage(reader.status(), *source, options);

@@ -310,6 +310,10 @@ absl::Status WriteTwoRows(const std::string& path, bool is_new, int64_t value) {
 absl::Status WriteTwoLooseRows(const std::string& path, bool is_new, int64_t value) {
   return WriteTwoRowsWith(kLoose, path, is_new, value);
 }
+// The part becomes too large for a packed file.
+absl::Status WriteTwoGrownRows(const std::string& path, bool is_new, int64_t value) {
+  return WriteTwoRowsWith({.max_packed_part_bytes = 1}, path, is_new, value);
+}
 
 // Writes more bytes than the sink buffers, so that some bytes are written before Finish.
 absl::Status WriteTwoRecords(const std::string& path, bool is_new, int64_t value) {
@@ -378,7 +382,10 @@ class TableFaultTest : public testing::TestWithParam<std::tuple<int, WriteTwo>> 
     fs::copy(path_, older_.path(), fs::copy_options::recursive);
   }
   int error() const { return std::get<0>(GetParam()); }
-  bool loose() const { return std::get<1>(GetParam()) == &WriteTwoLooseRows; }
+  bool loose() const {
+    return std::get<1>(GetParam()) == &WriteTwoLooseRows ||
+           std::get<1>(GetParam()) == &WriteTwoGrownRows;
+  }
   // The entries of a part: its folder, its files and the copy of its description.
   size_t of_part() const { return loose() ? 4 : 3; }
   absl::Status Write(bool is_new, int64_t value) {
@@ -402,7 +409,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, TableFaultTest,
                                           testing::Values(&WriteTwoRows)));
 INSTANTIATE_TEST_SUITE_P(LooseRows, TableFaultTest,
                          testing::Combine(testing::Values(EIO, EINTR, SystemCalls::kShort),
-                                          testing::Values(&WriteTwoLooseRows)));
+                                          testing::Values(&WriteTwoLooseRows, &WriteTwoGrownRows)));
 INSTANTIATE_TEST_SUITE_P(Records, TableFaultTest,
                          testing::Combine(testing::Values(EIO, EINTR, SystemCalls::kShort),
                                           testing::Values(&WriteTwoRecords)));
@@ -483,7 +490,9 @@ TEST_P(TableFaultTest, EachCallOfAWriterFails) {
 // destroyed without Finish. No call reports a failure of this removal, and leftover files do no
 // harm.
 TEST_P(TableFaultTest, EachCallOfAWriterThatFailsItselfFails) {
-  const WriterOptions options{.max_metadata_size_bytes = ReadFile(older_.path("table.cft")).size()};
+  const WriterOptions options{
+      .max_metadata_size_bytes = ReadFile(older_.path("table.cft")).size(),
+      .max_packed_part_bytes = loose() ? 0 : WriterOptions().max_packed_part_bytes};
   for (const bool given_up : {false, true}) {
     std::set<std::string> all_failed;
     FailEachCall(

@@ -177,11 +177,13 @@ const Schema& TwoColumns() {
   return schema;
 }
 
-// Appends a part of ten rows. Creates the table if there is none. Packs each second part.
+// Appends a part of ten rows. Creates the table if there is none. Some parts are
+// packed, some have become too large for it, and some have a file for each column.
 absl::Status AppendPart(const std::string& path) {
   const bool exists = fs::exists(path + "/table.cft");
   const auto entries = exists ? std::distance(fs::directory_iterator(path), {}) : 0;
-  const WriterOptions options{.max_packed_part_bytes = entries % 2 == 0 ? SIZE_MAX : 0};
+  constexpr size_t kMostBytes[] = {SIZE_MAX, 0, 1};
+  const WriterOptions options{.max_packed_part_bytes = kMostBytes[entries % 3]};
   auto writer = exists ? TableWriter::Open(path, {&options, 1})
                        : TableWriter::Create(path, TwoColumns(), {&options, 1});
   if (!writer.ok()) return writer.status();
@@ -376,7 +378,8 @@ TEST(PowerCutTest, LostWritesOfPreparedParts) {
         directory.path(),
         [&]() -> absl::Status {
           for (size_t part = 0; part < 2; ++part) {
-            auto writer = TableWriter::Prepare(path, TwoColumns());
+            const WriterOptions options{.max_packed_part_bytes = part == 0 ? SIZE_MAX : 1};
+            auto writer = TableWriter::Prepare(path, TwoColumns(), {&options, 1});
             if (!writer.ok()) return writer.status();
             if (const auto status = AppendRows(*writer, 0, 10); !status.ok()) return status;
             auto prepared = writer->FinishPrepared();

@@ -327,26 +327,31 @@ TEST_F(ReplacedTableTest, AppendedTableIsNotAnother) {
 }
 
 TEST_F(ReplacedTableTest, DroppedWriterLeavesTheOtherTable) {
-  for (const bool counted : {false, true}) {
-    for (const bool finish : {false, true}) {
-      for (const size_t parts : {1, 2}) {
-        fs::remove_all(path_);
-        fs::remove_all(directory_.path("aside"));
-        WriteTable(1);
-        if (counted) CountParts();
-        auto writer = TableWriter::Open(path_);
-        ASSERT_TRUE(writer.ok()) << writer.status();
-        fs::rename(path_, directory_.path("aside"));
-        WriteTable(2, parts);
-        if (counted) CountParts();
-        if (finish) {
-          EXPECT_FALSE(writer->Finish().ok());
-        }
-        writer = absl::AbortedError("dropped");
-        const TableReader table = OpenTable();
-        ASSERT_EQ(table.num_parts(), parts);
-        for (size_t part = 0; part < parts; ++part) {
-          for (const size_t column : {0, 1}) EXPECT_TRUE(table.OpenColumn(part, column).ok());
+  // A packed part, one that has become too large for it, and one with a file for each column.
+  for (const size_t limit : {size_t{1} << 20, size_t{1}, size_t{0}}) {
+    const WriterOptions options{.max_packed_part_bytes = limit};
+    for (const bool counted : {false, true}) {
+      for (const bool finish : {false, true}) {
+        for (const size_t parts : {1, 2}) {
+          fs::remove_all(path_);
+          fs::remove_all(directory_.path("aside"));
+          WriteTable(1);
+          if (counted) CountParts();
+          auto writer = TableWriter::Open(path_, {&options, 1});
+          ASSERT_TRUE(writer.ok()) << writer.status();
+          fs::rename(path_, directory_.path("aside"));
+          WriteTable(2, parts);
+          if (counted) CountParts();
+          if (finish) {
+            const absl::Status status = writer->Finish();
+            EXPECT_TRUE(absl::IsAborted(status)) << limit << ": " << status;
+          }
+          writer = absl::AbortedError("dropped");
+          const TableReader table = OpenTable();
+          ASSERT_EQ(table.num_parts(), parts);
+          for (size_t part = 0; part < parts; ++part) {
+            for (const size_t column : {0, 1}) EXPECT_TRUE(table.OpenColumn(part, column).ok());
+          }
         }
       }
     }

@@ -343,6 +343,7 @@ class Json(DumpTest):
         code, out, _ = self.run_dump("verify", "packed")
         self.assertEqual(code, 2)
         self.assertIn("directory at offset", out)
+        self.assertEqual(self.run_dump("verify", column)[0], 2)
         self.dump("salvage", column, "of_damaged.cfile")
         self.assertEqual(self.dump("rows", "of_damaged.cfile"), values)
         self.assertEqual(self.dump("hexdump", column), dumped)

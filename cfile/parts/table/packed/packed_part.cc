@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/parts/table/commit/new_parts.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/packed/packed_directory.h"
 #include "encodings/core/assert.h"
@@ -80,7 +81,9 @@ absl::StatusOr<std::shared_ptr<const Source>> PackedWriter::Open(size_t column) 
 
 absl::Status PackedWriter::BeginFile(Column& column) {
   if (column.file != nullptr) return absl::OkStatus();
-  CFILE_ASSIGN_OR_RETURN(column.file, storage_.Create(PathOf(column)));
+  auto file = storage_.Create(PathOf(column));
+  if (absl::IsNotFound(file.status())) return NewPartRemoved(storage_, folder_);
+  CFILE_ASSIGN_OR_RETURN(column.file, std::move(file));
   const std::vector<uint8_t> bytes = std::exchange(column.bytes, {});
   kept_bytes_ -= bytes.size();
   return column.file->Append(bytes);
@@ -92,6 +95,7 @@ absl::Status PackedWriter::FinishFile(Column& column) {
 
 absl::Status PackedWriter::BeginFiles() {
   for (const auto& column : columns_) CFILE_RETURN_IF_ERROR(BeginFile(*column));
+  packed_.reset();
   return absl::OkStatus();
 }
 
@@ -100,7 +104,6 @@ absl::Status PackedWriter::Finish(TablePart& part) {
   if (too_large_) {
     CFILE_RETURN_IF_ERROR(BeginFiles());
     for (const auto& column : columns_) CFILE_RETURN_IF_ERROR(FinishFile(*column));
-    packed_.reset();
     return absl::OkStatus();
   }
   std::vector<PackedColumn> directory;

@@ -27,7 +27,8 @@ absl::StatusOr<std::shared_ptr<const Source>> OpenColumnFile(const Storage& stor
 // Receives the files of a part's columns. Keeps them in memory, and writes them as one packed file.
 // If they have more than `max_size_bytes` bytes together, writes each one as a file of its own.
 // The packed file is begun at once, so other programs see that a writer is at work at this place,
-// and a place where no file can be made is an error before there are rows.
+// and a place where no file can be made is an error before there are rows. It is given up when all
+// columns have files of their own.
 class PackedWriter {
  public:
   // `folder`: of the part. `storage` must outlive this object.
@@ -60,9 +61,10 @@ class PackedWriter {
   };
 
   std::string PathOf(const Column& column) const { return folder_ + "/" + column.file_name; }
-  // Begins the column's own file, unless it was begun.
+  // Begins the column's own file, unless it was begun. kAborted: the part's folder is gone.
   absl::Status BeginFile(Column& column);
-  // Begins all files, so that a killed writer leaves a temporary file until all are complete.
+  // Begins all files, and gives up the packed file. So a killed writer leaves a temporary file until
+  // all are complete, and the last file that is finished makes all durable.
   absl::Status BeginFiles();
   // Finishes the column's own file, unless it was finished.
   static absl::Status FinishFile(Column& column);
@@ -70,7 +72,7 @@ class PackedWriter {
   Storage& storage_;
   const std::string folder_;
   const size_t max_size_bytes_;
-  std::unique_ptr<Sink> packed_;        // the packed file
+  std::unique_ptr<Sink> packed_;        // the packed file; null after BeginFiles
   std::atomic<size_t> kept_bytes_ = 0;  // in memory
   std::atomic<bool> too_large_ = false;
   std::vector<std::unique_ptr<Column>> columns_;

@@ -55,6 +55,11 @@ class OpenFolders {
     // (If garbage collection has removed the folder, the writer is told so.)
     return status.ok() || absl::IsNotFound(status) ? status : absl::InternalError(status.message());
   }
+  bool HasOpenFile(const std::string& folder) {
+    const std::lock_guard lock(mutex_);
+    const auto found = folders_.find(folder);
+    return found != folders_.end() && found->second.open_files > 0;
+  }
   // Makes all files durable that were finished before.
   absl::Status SyncAll() {
     std::vector<std::string> names;
@@ -141,7 +146,9 @@ class LocalStorage final : public Storage {
 
   absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
     auto file = internal::NewUnsyncedFileSink(PathOf(path));
-    if (absl::IsNotFound(file.status())) {
+    // A folder with an open file has existed: another program has removed or moved it.
+    if (absl::IsNotFound(file.status()) &&
+        !folders_->HasOpenFile(internal::FolderOf(PathOf(path)))) {
       CFILE_ASSIGN_OR_RETURN(const bool made, MakeFolder(directory_));
       if (made) made_directory_ = true;
       CFILE_RETURN_IF_ERROR(MakeFolder(internal::FolderOf(PathOf(path))).status());
