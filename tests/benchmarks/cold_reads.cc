@@ -48,16 +48,6 @@ struct File {
   size_t rows;
 };
 
-// Writes the file's dirty pages to the disk, and drops the file from the page cache. The file must
-// not be mapped.
-void DropFromMemory(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY);
-  Check(descriptor >= 0, "cannot open " + path);
-  Check(fsync(descriptor) == 0, "fsync " + path);
-  Check(posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0, "posix_fadvise " + path);
-  close(descriptor);
-}
-
 // Returns how many bytes this process has read from disks.
 double BytesRead() {
   std::ifstream file("/proc/self/io");

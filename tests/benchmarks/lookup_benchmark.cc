@@ -9,7 +9,10 @@
 // of the other columns. Both have Bloom filters of 10 bits. All is warm. "own loop" is what a
 // program writes with cursors of the parts' files. The figures are microseconds of processor time
 // for one key. Before the last figures, "merge" says how many seconds the merge of the parts takes.
+// "flush" and "cold row" are times that pass: of 1,000 rows that become durable as a new part, and
+// of a row of four columns (of RocksDB: all) whose pages are not in memory, but its indexes are.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +51,8 @@ namespace {
 constexpr size_t kParts = 4;
 constexpr size_t kQueries = 20'000;
 constexpr size_t kRowsOfQuery = 20;
+constexpr size_t kFlushes = 21, kRowsOfFlush = 1000;
+constexpr size_t kColdQueries = 201;
 
 Schema MakeSchema() {
   return {.columns = {{.name = "day", .type = ColumnType::Date()},
@@ -81,36 +87,79 @@ Row RowOf(uint64_t number) {
       .note = absl::StrCat("note ", mixed % 100'003, " of row ", number)};
 }
 
+struct Queries {
+  std::vector<std::string> hits;
+  std::vector<std::string> misses;
+  std::vector<Row> rows;  // of the hits
+};
+
 std::string KeyOf(const Row& row, const Schema& schema) {
   CompoundKey key(schema.key_types());
   return std::string(key.Add(row.day).Add(row.user).Add(std::string_view(row.item)).bytes());
 }
 
-void WriteParts(const std::string& path, const Schema& schema, uint64_t rows) {
+// Returns the rows first, first + step, ... below `end`.
+std::vector<Row> RowsOf(uint64_t first, uint64_t step, uint64_t end) {
+  std::vector<Row> rows;
+  for (uint64_t i = first; i < end; i += step) rows.push_back(RowOf(i));
+  return rows;
+}
+
+// Appends a part. Creates the table if there is none.
+void WritePart(const std::string& path, const Schema& schema, std::span<const Row> rows) {
   std::vector<WriterOptions> options(schema.columns.size() + 1);
   options.back().bloom_filter_bits_per_value = 10;  // of the keys
-  for (size_t part = 0; part < kParts; ++part) {
-    TableWriter writer = OrDie(part == 0 ? TableWriter::Create(path, schema, options)
-                                         : TableWriter::Open(path, options));
-    std::vector<Row> own;
-    for (uint64_t i = part; i < rows; i += kParts) own.push_back(RowOf(i));
-    const auto append = [&]<typename T>(size_t column, std::type_identity<T>, const auto& value) {
-      std::vector<T> values;
-      for (const Row& row : own) values.push_back(value(row));
-      OrDie(writer.Append<T>(column, std::span<const T>(values)));
-    };
-    append(0, std::type_identity<int32_t>(), [](const Row& row) { return row.day; });
-    append(1, std::type_identity<int64_t>(), [](const Row& row) { return row.user; });
-    append(2, std::type_identity<std::string_view>(),
-           [](const Row& row) { return std::string_view(row.item); });
-    append(3, std::type_identity<double>(), [](const Row& row) { return row.price; });
-    append(4, std::type_identity<int32_t>(), [](const Row& row) { return row.count; });
-    append(5, std::type_identity<std::string_view>(),
-           [](const Row& row) { return std::string_view(row.city); });
-    append(6, std::type_identity<std::string_view>(),
-           [](const Row& row) { return std::string_view(row.note); });
-    OrDie(writer.Finish());
+  TableWriter writer = OrDie(TableWriter::OpenOrCreate(path, schema, options));
+  const auto append = [&]<typename T>(size_t column, std::type_identity<T>, const auto& value) {
+    std::vector<T> values;
+    for (const Row& row : rows) values.push_back(value(row));
+    OrDie(writer.Append<T>(column, std::span<const T>(values)));
+  };
+  append(0, std::type_identity<int32_t>(), [](const Row& row) { return row.day; });
+  append(1, std::type_identity<int64_t>(), [](const Row& row) { return row.user; });
+  append(2, std::type_identity<std::string_view>(),
+         [](const Row& row) { return std::string_view(row.item); });
+  append(3, std::type_identity<double>(), [](const Row& row) { return row.price; });
+  append(4, std::type_identity<int32_t>(), [](const Row& row) { return row.count; });
+  append(5, std::type_identity<std::string_view>(),
+         [](const Row& row) { return std::string_view(row.city); });
+  append(6, std::type_identity<std::string_view>(),
+         [](const Row& row) { return std::string_view(row.note); });
+  OrDie(writer.Finish());
+}
+
+// Measures flush(rows), which makes the rows durable. Prints the milliseconds that pass.
+template <typename Flush>
+void MeasureFlush(const std::string& who, const Flush& flush) {
+  std::vector<double> seconds;
+  for (size_t i = 0; i < kFlushes; ++i) {
+    const std::vector<Row> rows = RowsOf(i, kFlushes, kFlushes * kRowsOfFlush);
+    const auto begin = std::chrono::steady_clock::now();
+    flush(rows);
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
+  std::sort(seconds.begin(), seconds.end());
+  PrintFigure("1,000 rows", "flush, ms", who, 1e3 * seconds[kFlushes / 2]);
+}
+
+// Measures get(key) of a key that exists, when no file under `folder` is in memory. Prints the
+// microseconds that pass.
+template <typename Get>
+void MeasureCold(const std::string& who, const std::string& folder, const Queries& queries,
+                 const Get& get) {
+  std::vector<double> seconds;
+  for (size_t i = 0; i < kColdQueries; ++i) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      if (entry.is_regular_file()) DropFromMemory(entry.path());
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    Check(get(queries.hits[i]), "the key is found");
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  PrintFigure("merged", "cold row", who, 1e6 * seconds[kColdQueries / 2]);
 }
 
 // The loop over the parts that a program writes if it has no TableLookup.
@@ -157,12 +206,6 @@ class OwnLoop {
     Cursor<std::string_view> note;
   };
   std::vector<Part> parts_;
-};
-
-struct Queries {
-  std::vector<std::string> hits;
-  std::vector<std::string> misses;
-  std::vector<Row> rows;  // of the hits
 };
 
 // Measures read(i), which returns the number of rows that query i has read.
@@ -231,9 +274,20 @@ void MeasureTable(const std::string& data, const std::string& path, const Querie
   Measure(data, "own loop", queries, [&](std::string_view key) { return loop.Get(key); });
 }
 
+void MeasureColdTable(const std::string& path, const Queries& queries) {
+  const TableReader table =
+      OrDie(TableReader::Open(path, {.access = ReaderOptions::Access::kPread}));
+  TableLookup lookup = OrDie(table.NewLookup(std::vector<size_t>{3, 4, 5, 6}));
+  for (const std::string_view key : queries.hits)
+    (void)OrDie(lookup.Get(key));  // loads the indexes
+  MeasureCold("TableLookup", path, queries,
+              [&](std::string_view key) { return OrDie(lookup.Get(key)).found(); });
+}
+
 #ifdef CFILE_BENCHMARK_ROCKSDB
-void MeasureRocksDb(const std::string& path, const Schema& schema, uint64_t rows,
-                    const Queries& queries) {
+void Must(const rocksdb::Status& status) { Check(status.ok(), status.ToString()); }
+
+std::unique_ptr<rocksdb::DB> OpenRocksDb(const std::string& path) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(size_t{2} << 30);
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -243,19 +297,29 @@ void MeasureRocksDb(const std::string& path, const Schema& schema, uint64_t rows
   options.compression = rocksdb::kZSTD;
   options.write_buffer_size = size_t{4} << 30;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  const auto check = [](const rocksdb::Status& status) { Check(status.ok(), status.ToString()); };
   rocksdb::DB* opened = nullptr;
-  check(rocksdb::DB::Open(options, path, &opened));
-  const std::unique_ptr<rocksdb::DB> db(opened);
-  for (size_t part = 0; part < kParts; ++part) {
-    for (uint64_t i = part; i < rows; i += kParts) {
-      const Row row = RowOf(i);
-      std::string value(16, '\0');
-      value.append(row.city).append(row.note);
-      check(db->Put({}, KeyOf(row, schema), value));
-    }
-    check(db->Flush({}));
+  Must(rocksdb::DB::Open(options, path, &opened));
+  return std::unique_ptr<rocksdb::DB>(opened);
+}
+
+// Writes the rows as one file of level 0.
+void Flush(rocksdb::DB& db, const Schema& schema, std::span<const Row> rows) {
+  rocksdb::WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  for (const Row& row : rows) {
+    std::string value(16, '\0');
+    value.append(row.city).append(row.note);
+    Must(db.Put(unlogged, KeyOf(row, schema), value));
   }
+  Must(db.Flush({}));
+}
+
+void MeasureRocksDb(const std::string& path, const Schema& schema, uint64_t rows,
+                    const Queries& queries) {
+  const auto flushed = OpenRocksDb(path + "-flushed");
+  MeasureFlush("RocksDB", [&](std::span<const Row> own) { Flush(*flushed, schema, own); });
+  auto db = OpenRocksDb(path);
+  for (size_t part = 0; part < kParts; ++part) Flush(*db, schema, RowsOf(part, kParts, rows));
   std::string value;
   const auto get = [&](const std::string& key) { return db->Get({}, key, &value).ok(); };
   const auto measure = [&](const std::string& data) {
@@ -272,8 +336,14 @@ void MeasureRocksDb(const std::string& path, const Schema& schema, uint64_t rows
     });
   };
   measure("4 parts");
-  check(db->CompactRange({}, nullptr, nullptr));
+  Must(db->CompactRange({}, nullptr, nullptr));
   measure("merged");
+  rocksdb::ReadOptions cold;
+  cold.fill_cache = false;
+  db = nullptr;
+  db = OpenRocksDb(path);  // with an empty cache
+  MeasureCold("RocksDB", path, queries,
+              [&](const std::string& key) { return db->Get(cold, key, &value).ok(); });
 }
 #endif
 
@@ -292,12 +362,15 @@ void Run(uint64_t rows) {
     queries.misses.push_back(KeyOf(row, schema));
   }
   const std::string path = directory + "/table";
-  WriteParts(path, schema, rows);
+  for (size_t part = 0; part < kParts; ++part) WritePart(path, schema, RowsOf(part, kParts, rows));
   MeasureTable("4 parts", path, queries);
   const double begin = ProcessorSeconds();
   (void)OrDie(Compact(path));
   PrintFigure("4 parts", "merge", "Compact", ProcessorSeconds() - begin);
   MeasureTable("merged", path, queries);
+  MeasureColdTable(path, queries);
+  MeasureFlush("TableWriter",
+               [&](std::span<const Row> own) { WritePart(directory + "/flushed", schema, own); });
 #ifdef CFILE_BENCHMARK_ROCKSDB
   MeasureRocksDb(directory + "/rocksdb", schema, rows, queries);
 #endif

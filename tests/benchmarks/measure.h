@@ -2,6 +2,9 @@
 // ending the program on errors.
 #pragma once
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -20,6 +23,16 @@ inline void Check(bool good, const std::string& what) {
 
 // Keeps the compiler from removing the computation of the data at `p`.
 inline void Keep(const void* p) { asm volatile("" : : "g"(p) : "memory"); }
+
+// Writes the file's dirty pages to the disk, and drops the file from the page cache. The file must
+// not be mapped.
+inline void DropFromMemory(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY);
+  Check(descriptor >= 0, "cannot open " + path);
+  Check(fsync(descriptor) == 0, "fsync " + path);
+  Check(posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0, "posix_fadvise " + path);
+  close(descriptor);
+}
 
 // Returns the processor time of this process, in seconds. One thread does all work and waits only
 // for memory, so that the processor time is the elapsed time without the time of other programs.
