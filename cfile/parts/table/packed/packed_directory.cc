@@ -102,9 +102,8 @@ absl::StatusOr<std::vector<PackedColumn>> ParseDirectory(std::string_view direct
                       "\"");
     }
     if (column.size_bytes == 0 || column.size_bytes > most) {
-      return DataLoss(path, ": column ", column.file_name, ": at offset ", begin,
-                      ": at least 1 byte, and at most the ", most,
-                      " before the directory expected, found ", column.size_bytes);
+      return DataLoss(path, ": column ", column.file_name, ": at offset ", begin, ": 1 to ", most,
+                      " bytes expected, found ", column.size_bytes);
     }
     end = begin + column.size_bytes;
   }
