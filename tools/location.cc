@@ -285,7 +285,7 @@ absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place,
 
 absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options,
                                   const ReadObserver& observer) {
-  CFILE_ASSIGN_OR_RETURN(auto source, Open(place, options, /*by_table=*/false));
+  CFILE_ASSIGN_OR_RETURN(auto source, Open(place, options, /*by_table=*/!options.verify_checksums));
   if (observer) source = ObserveSource(std::move(source), observer);
   auto reader = Reader::Open(source, options);
   if (!reader.ok()) return ExplainDamage(reader.status(), *source, options);

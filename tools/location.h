@@ -46,7 +46,8 @@ std::shared_ptr<Storage> ObserveStorage(std::shared_ptr<Storage> storage, ReadOb
 bool IsPackedPath(const std::string& place);
 
 // Return what is at a path or URL, which may be the path of a column in a packed file. If the
-// directory of the packed file is damaged, OpenSourceAt finds the column through table.cft.
+// directory of the packed file is damaged, OpenSourceAt, and OpenFileAt without verify_checksums,
+// find the column through table.cft.
 // kUnimplemented: this build cannot read URLs. kNotFound from OpenSourceAt and OpenFileAt: nothing
 // is there. OpenFileAt passes errors of the reader through ExplainDamage. `observer`, if not null,
 // is called for the reads of a file, or of the columns of a table.
