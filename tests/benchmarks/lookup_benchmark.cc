@@ -28,6 +28,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/block_cache.h"
 #include "cfile/compound_key.h"
 #include "cfile/filter.h"
 #include "cfile/merge_cursor.h"
@@ -276,7 +277,8 @@ void MeasureTable(const std::string& data, const std::string& path, const Querie
 
 void MeasureColdTable(const std::string& path, const Queries& queries) {
   const TableReader table =
-      OrDie(TableReader::Open(path, {.access = ReaderOptions::Access::kPread}));
+      OrDie(TableReader::Open(path, {.access = ReaderOptions::Access::kPread,
+                                     .block_cache = std::make_shared<BlockCache>(0)}));
   TableLookup lookup = OrDie(table.NewLookup(std::vector<size_t>{3, 4, 5, 6}));
   for (const std::string_view key : queries.hits)
     (void)OrDie(lookup.Get(key));  // loads the indexes
