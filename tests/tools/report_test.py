@@ -391,8 +391,7 @@ class Damage(ReportTest):
         self.make_table(20_000, *options, pack_below="8MiB")
         [packed] = self.folder.glob("t/part-*/columns.packed")
         page = self.report("t")
-        self.assertEqual([each["path"] for each in page.data["files"]],
-                         [f"{packed.parent.name}/columns.packed/{name}" for name in ("0000-n.cfile", "0001-word.cfile", "0002-key-index.cfile")])
+        self.assertEqual({each["path"].rpartition("/")[0] for each in page.data["files"]}, {f"{packed.parent.name}/columns.packed"})
         self.assertEqual(files(page), files(loose))
         self.assertEqual(page.data["columns"], loose.data["columns"])
         path = page.data["files"][1]["path"]

@@ -255,8 +255,8 @@ class Table(unittest.TestCase):
         self.assertRegex(out, rf"{names[1]} +salvaged +3 rows, 0 lost: .*\n  name: 3 lost values are null\n")
         self.assertEqual(self.files(), [["columns.packed"]] * 3)
         self.assertEqual(self.ids(), ids)
-        rows = self.succeed("rows", "t", tool=DUMP).splitlines()[1:]
-        self.assertEqual([row.split("\t")[1] for row in rows], [f"name {i}" for i in ids[:3]] + ["null"] * 3 + [f"name {i}" for i in ids[6:]])
+        names = [row.split("\t")[1] for row in self.succeed("rows", "t", tool=DUMP).splitlines()[1:]]
+        self.assertEqual(names, [f"name {i}" for i in ids[:3]] + ["null"] * 3 + [f"name {i}" for i in ids[6:]])
         self.succeed("verify", "t", tool=DUMP)
 
     def test_verify_reads_the_copies(self):

@@ -19,8 +19,7 @@ sorting = Lazy("cfile.sorting")
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the settings of the native writers, by column; "" is for all columns that have no settings of their own.
 
-    Each option has one value for all columns, or a dict of values by column. ArgumentError: pack_below_bytes, which is for a whole part, has
-    a dict.
+    Each option has one value for all columns, or a dict of values by column; pack_below_bytes, which is for whole parts, has no dict.
     """
     if isinstance(options.get("pack_below_bytes"), dict):
         raise ArgumentError(f"pack_below_bytes: expected a number, found {options['pack_below_bytes']!r}")
