@@ -1,6 +1,6 @@
 // The options that say how the values of columns are stored: --encoding, --compression, --for,
-// --block-size, --pack-below, --bloom, --format-version and --oldest-reader. All tools that write columns have
-// these options.
+// --block-size, --pack-below, --bloom, --format-version and --oldest-reader. All tools that write
+// columns have these options.
 #pragma once
 
 #include <cstddef>
