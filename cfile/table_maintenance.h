@@ -77,7 +77,7 @@ struct CompactReport {
 // Merges parts into one new part, in one commit. `parts`: the names of the parts; empty: all
 // parts. No other part may be between them, because the new part takes the place of the first one.
 // Does nothing if there are fewer than two parts. (A single part is written again if only the
-// newest rows are kept.)
+// newest rows are kept, or if it is packed and has more than max_packed_part_bytes of `options`.)
 //
 // One column, the sort column, gives the order of the rows in the new part:
 // - If the table has key columns, the sort column is the key index.

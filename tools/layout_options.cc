@@ -91,6 +91,13 @@ WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& c
           .oldest_reader = options.oldest_reader};
 }
 
+void AddPackBelow(Command& command, size_t* max_packed_part_bytes) {
+  command.Add("--pack-below BYTES", max_packed_part_bytes,
+              "Write a part of a table as one file if it has at most this many\nbytes (default: "
+              "8MiB; 0: always a file for each column). The table\ndoes not remember this",
+              BytesIn(0, kMaxBytes));
+}
+
 void LayoutArguments::AddTo(Command& command) {
   command.Add("--encoding [COLUMN=]ENCODING", &encodings_,
               "How to encode values; auto (default) chooses for each block");
@@ -104,10 +111,7 @@ void LayoutArguments::AddTo(Command& command) {
               "Encoded bytes in a block, e.g. 64KiB (default: 256KiB,\nat most half of "
               "--max-block-size)",
               BytesIn(1, kMaxBytes / 2));
-  command.Add("--pack-below BYTES", &max_packed_part_bytes_,
-              "Write a part of a table as one file if it has at most this many\nbytes (default: "
-              "8MiB; 0: always a file for each column)",
-              BytesIn(0, kMaxBytes));
+  AddPackBelow(command, &max_packed_part_bytes_);
   command.Add("--bloom COLUMN", &bloom_,
               "Give this column a Bloom filter, which shows that a file\nhas none of the "
               "values that a scan looks for");

@@ -1,6 +1,6 @@
 // The options that say how the values of columns are stored: --encoding, --compression, --for,
-// --block-size, --bloom, --format-version and --oldest-reader. All tools that write columns have
-// these options.
+// --block-size, --pack-below, --bloom, --format-version and --oldest-reader. All tools that write
+// columns have these options.
 #pragma once
 
 #include <cstddef>
@@ -70,6 +70,10 @@ bool IsFlat(const Schema& schema);
 
 // The writer's options for a column. The limits of a writer keep their default values.
 WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& column);
+
+// Adds the option --pack-below for WriterOptions::max_packed_part_bytes. Also for tools that have
+// none of the other options.
+void AddPackBelow(Command& command, size_t* max_packed_part_bytes);
 
 // The options on a command line.
 class LayoutArguments {

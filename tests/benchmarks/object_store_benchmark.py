@@ -178,11 +178,13 @@ def measured(relay, run):
     return {step: (*results[-1][step][:3], statistics.median(result[step][3] for result in results)) for step in results[-1]}
 
 
-def curl_bytes_per_second(folder, port, pattern):
-    """What 16 parallel range requests of curl reach when they read all files of a table."""
+def curl_bytes_per_second(folder, port, table):
+    """What 16 parallel range requests of curl reach when they read all columns of a table."""
     config = folder / "curl.txt"
     text, total = [], 0
-    for path in sorted((folder / "objects/bucket").glob(pattern)):
+    for path in sorted((folder / "objects/bucket/tables" / table).glob("part-*/*")):
+        if path.suffix == ".cft":
+            continue
         size = path.stat().st_size
         total += size
         for begin in range(0, size, CURL_RANGE_BYTES):
@@ -218,7 +220,7 @@ def print_scan(who, size, requests, time_seconds, useful_bytes):
 def compare_scans(options, folder, relay, work, url):
     table = work.removeprefix("scan-")
     print(f"\n| scan of all columns of {table} | MB | requests | time | MB/s |\n| --- | --- | --- | --- | --- |")
-    total, requests, rate = curl_bytes_per_second(folder, relay.port, f"tables/{table}/*/*.cfile")
+    total, requests, rate = curl_bytes_per_second(folder, relay.port, table)
     print_scan(f"curl, {THREADS} ranges at a time", total, requests, total / rate, total)
     for threads in (1, 4, THREADS):
         scan = measured(relay, functools.partial(run_own, options.build, relay.port, work, url, threads))["scan"]

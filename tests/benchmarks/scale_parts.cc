@@ -49,6 +49,7 @@ void AppendPart(const std::shared_ptr<Storage>& storage, int64_t part, size_t co
   }
   std::vector<WriterOptions> options(columns);
   options[0].value_index = true;
+  options[0].max_packed_part_bytes = 0;  // the model counts the files of columns
   TableWriter writer = OrDie(part == 0 ? TableWriter::Create(storage, schema, options)
                                        : TableWriter::Open(storage, options));
   std::vector<int64_t> numbers;

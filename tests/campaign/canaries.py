@@ -10,8 +10,9 @@ import cfile
 
 HEX = "0123456789abcdef"
 # Names like our own. A table, a part and a cache have such files and folders.
-OWN = ("table.cft", "part-HEX", "part-HEX/0000-id.cfile", "part-HEX/part.cft", "chunk-HEX.cft", "columns-HEX", "dropped-HEX", "temporary-HEX",
-       ".table.cft.17-3.cfile-tmp", "table.lock", "cfile-cache", "ab/HEXHEX", "0000-id.cfile", "probe-HEX", ".cfile-tmp")
+OWN = ("table.cft", "part-HEX", "part-HEX/0000-id.cfile", "part-HEX/columns.packed", "part-HEX/part.cft", "chunk-HEX.cft", "columns-HEX",
+       "dropped-HEX", "temporary-HEX", ".table.cft.17-3.cfile-tmp", "table.lock", "cfile-cache", "ab/HEXHEX", "0000-id.cfile",
+       "columns.packed", "probe-HEX", ".cfile-tmp")
 TABLE = pyarrow.table({"id": [3, 1, 2], "name": ["c", "a", "b"]})
 
 

@@ -86,6 +86,25 @@ TEST_F(PackedPartsTest, RoundTrip) {
   ExpectTable(OpenTable(), 3800);
 }
 
+TEST_F(PackedPartsTest, CompactUnpacksASinglePart) {
+  WritePart(0, 500, ManyTypes(), kPacked);
+  WritePart(500, 300, ManyTypes(), kPacked);
+  const PartInfo part = *OpenTable().part(0);
+  const auto compact = [&](const std::string& name, size_t limit) {
+    const WriterOptions options{.max_packed_part_bytes = limit};
+    const auto report = Compact(path_, {&name, 1}, {&options, 1});
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report->rows;
+  };
+  EXPECT_EQ(compact(part.name, SIZE_MAX), 0);
+  EXPECT_EQ(compact(part.name, part.size_bytes), 0);
+  EXPECT_EQ(compact(part.name, part.size_bytes - 1), 500);
+  EXPECT_THAT(DataFiles(0), SizeIs(ManyTypes().columns.size()));
+  EXPECT_EQ(compact(OpenTable().part(0)->name, 0), 0);  // has files of its own already
+  EXPECT_THAT(DataFiles(1), testing::ElementsAre("columns.packed"));
+  ExpectTable(OpenTable(), 800);
+}
+
 TEST_F(PackedPartsTest, SmallPartsArePackedByDefault) {
   WritePart(0, 500);
   EXPECT_THAT(DataFiles(0), testing::ElementsAre("columns.packed"));

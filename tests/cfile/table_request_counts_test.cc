@@ -32,20 +32,24 @@ struct Form {
   bool compound = false;  // "key" and "a" are key columns; otherwise "key" has a value index
   bool opens_whole = false;
   uint64_t rows_per_part = kRowsPerPart;
+  bool packed = false;
 };
 
 // Returns a table with a sorted column "key" and the columns "a", "b" and "c", in blocks of 16 KiB.
 std::shared_ptr<Storage> TableOf(const Form& form) {
-  static auto& tables = *new std::map<std::tuple<size_t, bool, uint64_t>, std::shared_ptr<Storage>>;
-  std::shared_ptr<Storage>& storage = tables[{form.num_parts, form.compound, form.rows_per_part}];
+  using Key = std::tuple<size_t, bool, uint64_t, bool>;
+  static auto& tables = *new std::map<Key, std::shared_ptr<Storage>>;
+  std::shared_ptr<Storage>& storage =
+      tables[{form.num_parts, form.compound, form.rows_per_part, form.packed}];
   if (storage != nullptr) return storage;
   storage = NewMemoryStorage();
   Schema schema;
   for (const char* name : {"key", "a", "b", "c"})
     schema.columns.push_back({.name = name, .type = ColumnType::Int64()});
   if (form.compound) schema.key_columns = {0, 1};
-  WriterOptions options{
-      .encoding = Encoding::kPlain, .block_size_bytes = 16 << 10, .max_packed_part_bytes = 0};
+  WriterOptions options{.encoding = Encoding::kPlain,
+                        .block_size_bytes = 16 << 10,
+                        .max_packed_part_bytes = form.packed ? SIZE_MAX : 0};
   std::vector<WriterOptions> column_options(4, options);
   column_options[0].value_index = !form.compound;
   for (size_t part = 0; part < form.num_parts; ++part) {
@@ -81,7 +85,7 @@ Row Table(const Form& form, const ReaderOptions& options, std::vector<Step> step
   };
   steps.insert(steps.begin(), Step{"open", 1, 1, {}, [](Target&) {}});
   return {absl::StrCat("a table of ", form.num_parts, " parts", form.compound ? ", two keys" : "",
-                       form.opens_whole ? ", whole files" : ""),
+                       form.opens_whole ? ", whole files" : "", form.packed ? ", packed" : ""),
           open, std::move(steps)};
 }
 
@@ -181,6 +185,8 @@ std::vector<Row> RowsOfTables() {
   const ReaderOptions few_requests = {
       .block_cache = none.block_cache, .read_ahead_bytes = 16 << 10, .max_requests_in_flight = 4};
   const Form whole{.num_parts = 100, .opens_whole = true};
+  const Form packed{.num_parts = 20, .packed = true};
+  const Form packed_keys{.num_parts = 20, .compound = true, .packed = true};
   return {
       // The file, and the block.
       Table({20}, cache, {{"Get", 2, {}, {}, Get(kFirst)}, {"again", 1, {}, {}, Get(kSecond)}}),
@@ -198,6 +204,18 @@ std::vector<Row> RowsOfTables() {
       Table({20, true}, cache,
             {{"row by keys", AtMost(4), {}, {}, by_keys(kFirst)},
              {"again", AtMost(2), {}, {}, by_keys(kSecond)}}),
+      // The packed file, the ends of the column, and the block.
+      Table(packed, cache, {{"Get", 3, {}, {}, Get(kFirst)}, {"again", 1, {}, {}, Get(kSecond)}}),
+      Table(packed, cache,
+            {{"row", 3, {}, {}, scan_row(kFirst)}, {"again", 1, {}, {}, scan_row(kSecond)}}),
+      Table(packed, cache,
+            {{"key", 3, {}, {}, SeekToKey(kFirst)}, {"again", 1, {}, {}, SeekToKey(kSecond)}}),
+      Table(packed, cache,
+            {{"row by key", 4, {}, {}, by_key(kFirst)}, {"again", 2, {}, {}, by_key(kSecond)}}),
+      Table(packed_keys, cache,
+            {{"keys", 3, {}, {}, SeekToKeys(kFirst)}, {"again", 1, {}, {}, SeekToKeys(kSecond)}}),
+      Table(packed_keys, cache,
+            {{"row by keys", 4, {}, {}, by_keys(kFirst)}, {"again", 2, {}, {}, by_keys(kSecond)}}),
       // The ends of four files together, and two for the blocks of each file.
       Table({10}, {.block_cache = cache.block_cache, .read_ahead_bytes = 16 << 10},
             {{"Take from 100 blocks", AtMost(9), {}, {}, Take(tenth)}}),

@@ -50,6 +50,26 @@ def test_compact(path, options):
         assert {block["encoding"] for block in cfile.open(path)["id"].blocks} == {"plain"}
 
 
+def test_compact_and_drop_rows_below_choose_the_packing(path):
+    def files():
+        parts = [path / part["name"] for part in cfile.open(path).parts]
+        return [sorted(file.name for file in part.iterdir() if file.suffix != ".cft") for part in parts]
+    packed, loose = ["columns.packed"], ["0000-id.cfile", "0001-name.cfile"]
+    names = [part["name"] for part in cfile.open(path).parts]
+    cfile.compact(path, names[:2])
+    assert files() == [packed, packed]
+    assert cfile.compact(path, names[2], pack_below_bytes=0)["rows"] == 1000
+    assert files() == [packed, loose]
+    cfile.drop_rows_below(path, 1, pack_below_bytes=0)
+    assert files() == [loose, loose]
+    cfile.drop_rows_below(path, 2)
+    assert files() == [packed, loose]
+    cfile.compact(path, pack_below_bytes=0)
+    assert files() == [loose] and _ids(path) == list(range(2, 3000))
+    with pytest.raises(cfile.ArgumentError, match="pack_below_bytes: expected a number"):
+        cfile.compact(path, pack_below_bytes={"id": 0})
+
+
 def test_compact_some_parts(path):
     names = [part["name"] for part in cfile.open(path).parts]
     with pytest.raises(cfile.NotFoundError, match="strange"):

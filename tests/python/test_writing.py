@@ -125,6 +125,9 @@ def test_small_parts_are_one_file(tmp):
     assert names("p") == loose
     with pytest.raises(TypeError, match="pack_below_bytes"):
         cfile.write(tmp / "x", TABLE, pack_below_bytes=-1)
+    for call, place in ((cfile.write, "x"), (cfile.append, "t"), (cfile.write_part, "t")):
+        with pytest.raises(cfile.ArgumentError, match="pack_below_bytes: expected a number, found {'id': 0}"):
+            call(tmp / place, TABLE, pack_below_bytes={"id": 0})
 
 
 def test_every_encoding_and_codec(stored):

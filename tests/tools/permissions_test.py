@@ -27,6 +27,7 @@ class Permissions(unittest.TestCase):
         source.chmod(0o644)
         self.succeed("import", "in.csv", "t", "--quiet", "--sorted-by", "id", "--pack-below", "0")
         self.succeed("import", "in.csv", "t", "--quiet", "--append", "--pack-below", "0")
+        self.succeed("import", "in.csv", "p", "--quiet", "--sorted-by", "id")
         self.part, self.column = next((path.parts[1], str(path)) for path in sorted(self.state()) if path.match("t/*/*-name.cfile"))
 
     def state(self):
@@ -72,9 +73,15 @@ class Permissions(unittest.TestCase):
             self.refuse("t", UNREADABLE, "dump", *command, "t")
         self.refuse(self.column, UNREADABLE, "dump", "rows", "t")
         self.refuse(self.column, UNREADABLE, "table", "compact", "t")
-        done = self.run_forbidden(self.column, UNREADABLE, "dump", "verify", "t")
-        self.assertEqual((done.returncode, done.stderr), (3, ""))
-        self.assertIn(f"{self.column}: not checked in full\n  open {self.column}: Permission denied\n", done.stdout)
+        packed, = (str(path) for path in self.state() if path.match("p/*/columns.packed"))
+        column = f"{packed}/0001-name.cfile"
+        for command in (["summary", column], ["rows", column], ["verify", column], ["rows", "p"]):
+            self.refuse(packed, UNREADABLE, "dump", *command)
+        self.refuse(packed, UNREADABLE, "table", "drop-below", "p", "2")
+        for forbidden, table, path in ((self.column, "t", self.column), (packed, "p", column)):
+            done = self.run_forbidden(forbidden, UNREADABLE, "dump", "verify", table)
+            self.assertEqual((done.returncode, done.stderr), (3, ""))
+            self.assertIn(f"{path}: not checked in full\n  open {forbidden}: Permission denied\n", done.stdout)
         self.refuse("t/table.cft", UNREADABLE, "table", "parts", "t")
         self.refuse("t/table.cft", UNREADABLE, "import", "in.csv", "t", "--append")
         self.refuse("in.csv", UNREADABLE, "import", "in.csv", "u")

@@ -89,12 +89,12 @@ class ReportTest(unittest.TestCase):
         path.unlink()
         return page
 
-    def make_table(self, rows=20_000, *options, columns=("n", "word")):
+    def make_table(self, rows=20_000, *options, columns=("n", "word"), pack_below="0"):
         lines = [",".join('"%s"' % name.replace('"', '""') for name in columns)]
         lines += [f"{i},{'' if i % 7 == 0 else f'word {i % 50}'}" for i in range(rows)]
         (self.folder / "t.csv").write_text("\n".join(lines) + "\n")
         shutil.rmtree(self.folder / "t", ignore_errors=True)
-        self.succeed(IMPORT, "--quiet", "t.csv", "t", "--pack-below", "0", *options)
+        self.succeed(IMPORT, "--quiet", "t.csv", "t", "--pack-below", pack_below, *options)
 
     def file_of(self, column):
         return next(self.folder.glob(f"t/part-*/*-{column}.cfile"))
@@ -380,6 +380,38 @@ class Damage(ReportTest):
         page = self.report("t", exit_code=2)
         self.assertIn("table.cft", page.data["findings"][0]["message"])
         self.assertEqual(page.data["files"], [])
+
+    def test_packed_parts(self):
+        """The page shows the same as if each column had a file of its own."""
+        def files(page):
+            return [{**each, "path": each["path"].rsplit("/", 1)[1]} for each in page.data["files"]]
+        options = ("--block-size", "1KiB", "--sorted-by", "n", "--sorted-by", "word")
+        self.make_table(20_000, *options)
+        loose = self.report("t")
+        self.make_table(20_000, *options, pack_below="8MiB")
+        [packed] = self.folder.glob("t/part-*/columns.packed")
+        page = self.report("t")
+        self.assertEqual({each["path"].rpartition("/")[0] for each in page.data["files"]}, {f"{packed.parent.name}/columns.packed"})
+        self.assertEqual(files(page), files(loose))
+        self.assertEqual(page.data["columns"], loose.data["columns"])
+        path = page.data["files"][1]["path"]
+        self.assertEqual(self.report(f"t/{path}").data["files"][0]["regions"], page.data["files"][1]["regions"])
+        # A damaged block of the second column.
+        content = packed.read_bytes()
+        begin = next(at for at in range(64, len(content), 64) if content[at:at + 8] == b"kuducfl2")
+        block = next(region for region in page.data["files"][1]["regions"] if region["kind"] == "data block")
+        offset = begin + block["offset"]
+        packed.write_bytes(content[:offset] + bytes([content[offset] ^ 1]) + content[offset + 1:])
+        damaged = self.report("t", exit_code=2)
+        [finding] = damaged.data["findings"]
+        self.assertEqual([finding["message"]], self.findings_of_verify("t"))
+        self.assertEqual((finding["path"], finding["column"], finding["file"], finding["offset"]), (path, 1, 1, block["offset"]))
+        self.assertEqual([damaged.data["files"][i] for i in (0, 2)], [page.data["files"][i] for i in (0, 2)])
+        # Without its directory, the file has no columns.
+        packed.write_bytes(content[:-10])
+        page = self.report("t", exit_code=2)
+        self.assertEqual([finding["message"] for finding in page.data["findings"]], self.findings_of_verify("t"))
+        self.assertEqual((page.data["files"], [each["name"] for each in page.data["columns"]]), ([], ["n", "word", "key index"]))
 
     def test_limit(self):
         self.make_table(20_000)

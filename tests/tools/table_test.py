@@ -73,6 +73,30 @@ class Table(unittest.TestCase):
         self.assertIn("merged 9 rows: ", self.succeed("compact", "--newest", "t"))
         self.assertEqual(self.ids(), list(range(1, 10)))
 
+    def files(self):
+        """The files with columns, in the order of the parts."""
+        folders = [self.folder / "t" / part["part"] for part in self.parts()]
+        return [sorted(path.name for path in folder.iterdir() if path.suffix != ".cft") for folder in folders]
+
+    def test_compact_and_drop_below_choose_the_packing(self):
+        packed, loose = ["columns.packed"], ["0000-id.cfile", "0001-name.cfile"]
+        self.assertEqual(self.files(), [packed] * 3)
+        self.assertIn("merged 0 rows: ", self.succeed("compact", "t", "2"))
+        self.assertIn("merged 3 rows: ", self.succeed("compact", "t", "2", "--pack-below", "0"))
+        self.assertEqual(self.files(), [packed, packed, loose])
+        self.assertIn("merged 0 rows: ", self.succeed("compact", "t", "2", "--pack-below", "0"))
+        self.succeed("drop-below", "t", "2", "--pack-below", "1")
+        self.assertEqual(self.files(), [loose, packed, loose])
+        self.succeed("drop-below", "t", "3")
+        self.assertEqual(self.files(), [loose, packed, loose])
+        self.succeed("compact", "t", "--pack-below", "0")
+        self.assertEqual(self.files(), [loose])
+        self.succeed("drop-below", "t", "4")
+        self.assertEqual(self.files(), [packed])
+        self.assertIn("merged 6 rows: ", self.succeed("compact", "t", "--pack-below", "0"))
+        self.assertEqual(self.files(), [loose])
+        self.assertEqual(self.ids(), list(range(4, 10)))
+
     def test_raise(self):
         old = [IMPORT, "t.csv", "old", "--quiet", "--oldest-reader", "0.1"]
         subprocess.run(old, cwd=self.folder, check=True, timeout=60)
@@ -207,6 +231,33 @@ class Table(unittest.TestCase):
         rows = self.succeed("rows", "t", tool=DUMP).splitlines()[4:7]
         self.assertEqual([row.split("\t") for row in rows], [[i, "null"] for i in "258"])
         self.assertIn("--null-lost needs --salvage", self.run_tool("repair", "--null-lost", "t")[2])
+
+    def test_repair_of_packed_parts(self):
+        ids, names = self.ids(), [part["part"] for part in self.parts()]
+        torn, damaged = (self.folder / "t" / name / "columns.packed" for name in names[:2])
+        torn.write_bytes(torn.read_bytes()[:-10])  # of the directory
+        content = bytearray(damaged.read_bytes())
+        [column] = [at for at in range(64, len(content), 64) if content[at:at + 8] == b"kuducfl2"]
+        blocks = json.loads(self.succeed("blocks", "--json", f"t/{names[1]}/columns.packed/0001-name.cfile", tool=DUMP))["blocks"]
+        content[column + blocks[0]["offset"]] ^= 1
+        damaged.write_bytes(content)
+        code, out, error = self.run_tool("repair", "t")
+        self.assertEqual((code, error), (2, ""))
+        self.assertRegex(out, rf"{names[0]} +damaged +3 rows, not all readable: t/{names[0]}/columns\.packed: .*expected")
+        self.assertRegex(out, rf"{names[1]} +damaged +3 rows, not all readable: t/{names[1]}/columns\.packed/0001-name\.cfile: ")
+        self.assertRegex(out, r"\nnot repaired: 3 parts, 9 rows, not all readable, 0 lost\n$")
+        dry = self.run_tool("repair", "--dry-run", "--salvage", "t")
+        code, out, error = self.run_tool("repair", "--salvage", "t")
+        self.assertEqual(dry, (code, out.replace("repaired: ", "would be repaired: "), error))
+        self.assertRegex(out, rf"{names[0]} +salvaged +3 rows, 0 lost: ")
+        self.assertRegex(out, rf"{names[1]} +damaged +3 rows, not all readable: ")
+        code, out, error = self.run_tool("repair", "--salvage", "--null-lost", "t")
+        self.assertRegex(out, rf"{names[1]} +salvaged +3 rows, 0 lost: .*\n  name: 3 lost values are null\n")
+        self.assertEqual(self.files(), [["columns.packed"]] * 3)
+        self.assertEqual(self.ids(), ids)
+        names = [row.split("\t")[1] for row in self.succeed("rows", "t", tool=DUMP).splitlines()[1:]]
+        self.assertEqual(names, [f"name {i}" for i in ids[:3]] + ["null"] * 3 + [f"name {i}" for i in ids[6:]])
+        self.succeed("verify", "t", tool=DUMP)
 
     def test_verify_reads_the_copies(self):
         """repair needs the copies of the descriptions of parts, and writes them again."""

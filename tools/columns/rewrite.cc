@@ -313,8 +313,8 @@ void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
       "precision and scale of decimals; what is dropped is printed.\n"
       "TARGET appears when it is complete: an error or Ctrl-C leaves no part of it. With\n"
       "--force, TARGET may be FILE. A table needs the memory of one block for each column. With\n"
-      "--pack-below 0, each column of a table becomes a file, so that packed parts are "
-      "unpacked.\n\n"
+      "--pack-below 0, each column of a table becomes a file; `cfile-table compact` unpacks parts\n"
+      "in place.\n\n"
       "The rows of several files go into one file, in the order in which the files are given. All\n"
       "files must have the same type. Movable blocks (see the features in `cfile-dump summary`;\n"
       "files of tables have them) are copied without decoding, if the options do not ask for\n"
@@ -327,8 +327,7 @@ void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
       "  cfile-dump rewrite keys.cfile keys.cfile --force --encoding prefix\n"
       "  cfile-dump rewrite keys.cfile kudu.cfile --oldest-reader kudu\n"
       "  cfile-dump rewrite monday.cfile tuesday.cfile week.cfile\n"
-      "  cfile-dump rewrite flights copy --encoding carrier=dict --block-size 64KiB\n"
-      "  cfile-dump rewrite flights flights --force --pack-below 0",
+      "  cfile-dump rewrite flights copy --encoding carrier=dict --block-size 64KiB",
       "A .cfile, or the directory of a table; or the first of several files");
   const auto arguments = std::make_shared<RewriteArguments>();
   command.aliases = {{.word = "concat"}};

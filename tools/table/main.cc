@@ -18,6 +18,7 @@
 #include "tools/command_line.h"
 #include "tools/document.h"
 #include "tools/key_text.h"
+#include "tools/layout_options.h"
 #include "tools/location.h"
 #include "tools/merge_rule.h"
 #include "tools/utf8.h"
@@ -32,7 +33,7 @@ constexpr char kTool[] = "cfile-table";
 constexpr char kHelp[] =
     "Readers that are open during a change keep the table as it was. The files of parts that were\n"
     "dropped or merged stay until `cfile-table gc` removes them.\n"
-    "To unpack packed parts: `cfile-dump rewrite DIRECTORY DIRECTORY --force --pack-below 0`.\n\n"
+    "`cfile-table compact DIRECTORY PART --pack-below 0` unpacks a packed part.\n\n"
     "Exit codes: 0 success, 1 wrong use, 2 damaged, 3 input or output failed or another program\n"
     "changed the same parts, 4 above a limit, or needs something that this build does not have.\n\n"
     "Examples:\n"
@@ -60,6 +61,7 @@ struct Arguments {
   bool all = false;
   bool newest = false;
   size_t max_block_size_bytes = ReaderOptions().max_block_size_bytes;
+  size_t pack_below_bytes = WriterOptions().max_packed_part_bytes;
 };
 
 ReaderOptions Reading(const Arguments& arguments) {
@@ -69,21 +71,15 @@ ReaderOptions Reading(const Arguments& arguments) {
 }
 
 // What can be read can be written again.
-std::vector<WriterOptions> Writing() { return {{.max_block_size_bytes = kMaxBytes}}; }
+std::vector<WriterOptions> Writing(const Arguments& arguments) {
+  return {{.max_block_size_bytes = kMaxBytes, .max_packed_part_bytes = arguments.pack_below_bytes}};
+}
 
 absl::StatusOr<TableReader> OpenTable(const Arguments& arguments) {
   return TableReader::Open(arguments.table, Reading(arguments));
 }
 
-absl::StatusOr<std::vector<PartInfo>> PartsOf(const TableReader& table) {
-  std::vector<PartInfo> parts;
-  for (size_t i = 0; i < table.num_parts(); ++i) {
-    CFILE_ASSIGN_OR_RETURN(parts.emplace_back(), table.part(i));
-  }
-  return parts;
-}
-
-// Returns the parts that the texts of the user name.
+// Returns the parts that the texts of the user name, or all parts if there are no texts.
 absl::StatusOr<std::vector<PartInfo>> ChosenParts(const TableReader& table,
                                                   const std::vector<std::string>& texts) {
   std::set<size_t> chosen;
@@ -92,7 +88,8 @@ absl::StatusOr<std::vector<PartInfo>> ChosenParts(const TableReader& table,
     chosen.insert(part);
   }
   std::vector<PartInfo> result;
-  for (const size_t i : chosen) {
+  for (size_t i = 0; i < table.num_parts(); ++i) {
+    if (!texts.empty() && !chosen.contains(i)) continue;
     CFILE_ASSIGN_OR_RETURN(result.emplace_back(), table.part(i));
   }
   return result;
@@ -106,7 +103,7 @@ std::vector<std::string> NamesOf(const std::vector<PartInfo>& parts) {
 
 Outcome PrintParts(const Arguments& arguments, Output& output) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTable(arguments));
-  CFILE_ASSIGN_OR_RETURN(const std::vector<PartInfo> parts, PartsOf(table));
+  CFILE_ASSIGN_OR_RETURN(const std::vector<PartInfo> parts, ChosenParts(table, {}));
   Table list(arguments.json, {{"part", {.shorten = 1}},
                               {"first row", kNumberColumn},
                               {"rows", kNumberColumn},
@@ -132,7 +129,7 @@ Outcome CompactParts(const Arguments& arguments, Output& output) {
     names = NamesOf(chosen);
   }
   CFILE_ASSIGN_OR_RETURN(const CompactReport report,
-                         Compact(arguments.table, names, Writing(),
+                         Compact(arguments.table, names, Writing(arguments),
                                  arguments.newest ? KeptRows::kNewestOfKey : KeptRows::kAll));
   Document document(arguments.json, arguments.directory);
   document.AddJson({{"rows", report.rows},
@@ -181,9 +178,7 @@ Outcome Drop(const Arguments& arguments, Output& output) {
     return Misuse(kTool, kTool, "drop: name parts, or use --all");
   }
   CFILE_ASSIGN_OR_RETURN(const TableReader table, OpenTable(arguments));
-  CFILE_ASSIGN_OR_RETURN(
-      const std::vector<PartInfo> parts,
-      arguments.parts.empty() ? PartsOf(table) : ChosenParts(table, arguments.parts));
+  CFILE_ASSIGN_OR_RETURN(const auto parts, ChosenParts(table, arguments.parts));
   std::vector<RemovedRows> removed;
   for (const PartInfo& part : parts) removed.push_back({part.name, part.num_rows});
   return RemoveRows(
@@ -220,7 +215,7 @@ Outcome DropBelowKey(const Arguments& arguments, const TableReader& table, size_
   CFILE_ASSIGN_OR_RETURN(const auto rows, RowsBelow<T>(table, column, key));
   return RemoveRows(
       arguments, table, rows,
-      [&] { return DropRowsBelow<T>(arguments.table, column, key, Writing()); }, output);
+      [&] { return DropRowsBelow<T>(arguments.table, column, key, Writing(arguments)); }, output);
 }
 
 Outcome DropBelow(const Arguments& arguments, Output& output) {
@@ -404,7 +399,11 @@ ExitCode Run(int argc, char** argv) {
     return with_json(command);
   };
   with_json(add("parts", "List the parts: name, first row, rows and bytes", PrintParts));
-  Command& compact = with_block_size(with_json(
+  const auto with_packing = [&](Command& command) -> Command& {
+    AddPackBelow(command, &arguments.pack_below_bytes);
+    return with_block_size(command);
+  };
+  Command& compact = with_packing(with_json(
       add("compact",
           "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
           CompactParts)));
@@ -428,7 +427,7 @@ ExitCode Run(int argc, char** argv) {
           "PART", &arguments.parts,
           "The numbers of the parts, counted from 0, their names, or the beginnings of names. With "
           "--all, all parts");
-  with_block_size(
+  with_packing(
       with_all(add("drop-below", "Remove the rows whose key is less than KEY from a sorted table",
                    DropBelow)))
       .Add("KEY", &arguments.keys,

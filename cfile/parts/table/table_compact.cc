@@ -15,6 +15,7 @@
 #include "cfile/parts/table/block_copier.h"
 #include "cfile/parts/table/column_writer.h"
 #include "cfile/parts/table/key_appender.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/merge/applied_rule.h"
 #include "cfile/parts/table/merge/key_merge.h"
 #include "cfile/parts/table/merge/merged_column.h"
@@ -30,6 +31,11 @@ namespace {
 using internal::KeyRef;
 using internal::Run;
 using internal::TypeOf;
+
+// The columns of the schema, and the key index.
+size_t NumColumns(const Schema& schema) {
+  return schema.columns.size() + schema.key_index().has_value();
+}
 
 class Compaction {
  public:
@@ -154,7 +160,7 @@ class Compaction {
   CompactReport Report(const TableWriter& writer) const {
     CompactReport report{
         .rows = num_rows_, .copied_blocks = copied_.blocks, .copied_bytes = copied_.bytes};
-    for (size_t column = 0; column < num_columns(); ++column) {
+    for (size_t column = 0; column < NumColumns(table_.schema()); ++column) {
       for (const EncodingTotals& totals : writer.totals(column).encodings)
         report.recoded_blocks += totals.blocks;
     }
@@ -171,11 +177,6 @@ class Compaction {
   // Runs of at most kShortRun rows are read together, about kRowsAtOnce rows at a time.
   static constexpr uint64_t kShortRun = 64;
   static constexpr uint64_t kRowsAtOnce = 4096;
-
-  // The columns of the schema, and the key index.
-  size_t num_columns() const {
-    return table_.schema().columns.size() + table_.schema().key_index().has_value();
-  }
 
   template <typename Rows>
   static absl::Status Append(TableWriter& writer, size_t column, const Rows& rows) {
@@ -340,6 +341,17 @@ bool ChooseMovedPast(std::span<const BlockStatistics> bounds, const std::string&
   return least.has_value();
 }
 
+// True if a part is packed and has more than `most` bytes.
+absl::StatusOr<bool> IsPackedAbove(const TableReader& table, size_t part, size_t most) {
+  CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
+  if (info.size_bytes <= most) return false;
+  for (size_t column = 0; column < NumColumns(table.schema()); ++column) {
+    CFILE_ASSIGN_OR_RETURN(const std::string file, table.part_file(part, column));
+    if (file.starts_with(internal::PackedFilePath(info.name) + "/")) return true;
+  }
+  return false;
+}
+
 // What may be written may also be read.
 ReaderOptions ReadingFor(std::span<const WriterOptions> options) {
   ReaderOptions reading{.stored_rows = true, .blocks_up_to_file_size = true};
@@ -383,8 +395,14 @@ absl::StatusOr<CompactReport> Compact(const TableLocation& location,
       return absl::NotFoundError(absl::StrCat(table.directory(), ": the table has no part ", name));
   }
   CFILE_RETURN_IF_ERROR(order);
-  const bool may_remove = kept == KeptRows::kNewestOfKey || table.schema().merge_rule;
-  if (names.size() < (may_remove ? 1 : 2)) return CompactReport{};
+  if (names.empty()) return CompactReport{};
+  if (names.size() == 1 && kept == KeptRows::kAll && !table.schema().merge_rule) {
+    const auto part = std::find(chosen.begin(), chosen.end(), true) - chosen.begin();
+    const size_t most = (options.empty() ? WriterOptions() : options[0]).max_packed_part_bytes;
+    CFILE_ASSIGN_OR_RETURN(const bool unpacks,
+                           IsPackedAbove(table, static_cast<size_t>(part), most));
+    if (!unpacks) return CompactReport{};
+  }
   Compaction compaction(table, chosen, /*copies=*/true, /*progress=*/nullptr, kept);
   CFILE_RETURN_IF_ERROR(compaction.Begin());
   CFILE_RETURN_IF_ERROR(compaction.LeaveOutGone());

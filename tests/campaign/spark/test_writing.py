@@ -105,6 +105,7 @@ def test_wrong_options_and_columns(spark, read, save, tmp_path):
     for options, message in (({"sortedby": "n"}, "no option"), ({"sorted_by": "x"}, "no column x"),
                              ({"commit_id": "x" * 200}, "128 bytes"),
                              ({"bloom_filter": "n=ten"}, "bloom_filter: expected a number, found 'ten'"),
+                             ({"pack_below_bytes": "n=0"}, "pack_below_bytes: expected a number, found 'n=0'"),
                              ({"memory_limit_bytes": "much"}, "memory_limit_bytes: expected a number"),
                              ({"encoding": "x=plain"}, "encoding: there is no column 'x'; there are n")):
         with pytest.raises(Exception, match=message):

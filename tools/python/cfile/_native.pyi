@@ -190,8 +190,8 @@ def commit_parts(path: str | Location, parts: Sequence[bytes], id: str, replaced
                  keys: Sequence[str]) -> bool:
     """Publishes the parts that Writer.finish_prepared has described (cfile/prepared_parts.h). schema, keys: as for Writer.create,
     if the table may have to be created without parts. False: the parts, or a commit with this id, were published before."""
-def drop_rows_below(path: str | Location, column: str, key: Any) -> None:
-    """column, key: as for Opened.seek."""
+def drop_rows_below(path: str | Location, column: str, key: Any, settings: WriterSettings) -> None:
+    """column, key: as for Opened.seek. settings: for all columns."""
 def collect_garbage(path: str | Location, older_than_seconds: float) -> list[tuple[str, int]]:
     """(name, size in bytes) of what was removed."""
 def add_column(path: str | Location, name: str, type: str, nullable: bool, default: Any | None) -> None: ...

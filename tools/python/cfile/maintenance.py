@@ -23,11 +23,13 @@ _WEEK_SECONDS = 7 * 24 * 3600.0
 
 
 def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, str] | None = None,
-            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None, newest: bool = False,
+            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
+            pack_below_bytes: int | None = None, newest: bool = False,
             storage_options: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Merges parts into one, in the order of the key. Without names of parts, all of them.
 
     newest: of rows with equal keys, keeps only the newest one: the last row of the last part (Table.get finds it).
+    pack_below_bytes: as for cfile.write. 0 gives each column of the new part a file, also if the only part is packed.
 
     ArgumentError: another part is between these parts. It must be merged, too, because rows with equal keys keep the order of the parts.
 
@@ -39,7 +41,7 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
     2
     """
     target = located(path, storage_options)
-    settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal})
+    settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "pack_below_bytes": pack_below_bytes})
     return _native.compact(target, names_of(parts), settings, newest)
 
 
@@ -56,16 +58,17 @@ def drop_parts(path: Path, parts: Sequence[str], *, stored_rows: bool = False,
     _native.drop_parts(target, dropped, stored_rows)
 
 
-def drop_rows_below(path: Path, key: Any, column: str | None = None, *,
+def drop_rows_below(path: Path, key: Any, column: str | None = None, *, pack_below_bytes: int | None = None,
                     storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes the rows whose key is less than `key`, for example old rows of a log.
 
-    `key` and `column`: as for Table.seek. ArgumentError: the table is not sorted by this column.
+    `key` and `column`: as for Table.seek. pack_below_bytes: as for cfile.write. ArgumentError: the table is not sorted by this column.
     """
     target = located(path, storage_options)
+    settings = settings_of({"pack_below_bytes": pack_below_bytes})
     keeping.before_dropping(target)
     searched = Table(_native.open_table(target))._searched(column)
-    _native.drop_rows_below(target, searched.name, searched._key(key))
+    _native.drop_rows_below(target, searched.name, searched._key(key), settings[""])
 
 
 def collect_garbage(path: Path, older_than_seconds: float = _WEEK_SECONDS, *,

@@ -16,7 +16,7 @@ from .writing import check_names
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
 _SETTINGS = {"compression": str, "goal": str, "encoding": str, "block_size_bytes": int, "bloom_filter": int,
-             "pack_below_bytes": int}  # of columns
+             "pack_below_bytes": int}
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
     def _setting(self, name: str, text: str) -> Any:
         """The value of an option for all columns, as "10", or a dict of values by column, as "id=10, name=8"."""
         convert = _SETTINGS[name]
-        if "=" not in text:
+        if "=" not in text or name == "pack_below_bytes":  # which is for a whole part
             return _converted(name, convert, text)
         leaves = _native.leaves_of(self._schema)
         found = {}

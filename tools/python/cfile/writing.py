@@ -19,8 +19,10 @@ sorting = Lazy("cfile.sorting")
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the settings of the native writers, by column; "" is for all columns that have no settings of their own.
 
-    Each option has one value for all columns, or a dict of values by column.
+    Each option has one value for all columns, or a dict of values by column; pack_below_bytes, which is for whole parts, has no dict.
     """
+    if isinstance(options.get("pack_below_bytes"), dict):
+        raise ArgumentError(f"pack_below_bytes: expected a number, found {options['pack_below_bytes']!r}")
     for_all = {name: value for name, value in options.items() if value is not None and not isinstance(value, dict)}
     settings: dict[str, Any] = {"": for_all}
     for name, value in options.items():
@@ -181,6 +183,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     max_metadata_size_bytes: the most bytes of metadata in a file, for example of categories. Without it, 16 MiB; then all programs can read
         the file. This package reads up to 256 MiB.
     pack_below_bytes: a part with at most this many bytes (8 MiB) is one file; larger parts, and all parts with 0, have one for each column.
+        A table does not remember it.
     merge: "newest" gives the table a merge rule: the columns `sorted_by` are its key, and a row replaces the rows of its key in older
         parts (cfile.append, cfile.upsert). All readers obey the rule. The rows of one part must have
         different keys, and no key column holds floats.

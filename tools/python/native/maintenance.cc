@@ -45,9 +45,10 @@ nb::dict Compact(const Location& path, const Names& parts, const nb::dict& setti
   return dict;
 }
 
-void DropRowsBelow(const Location& path, const std::string& column, const nb::object& key) {
+void DropRowsBelow(const Location& path, const std::string& column, const nb::object& key,
+                   const nb::dict& settings) {
   const cfile::Schema schema = SchemaOfTable(path);
-  const std::vector<cfile::WriterOptions> options = WithLimit({{}});
+  const std::vector<cfile::WriterOptions> options = WithLimit({OptionsOf(settings)});
   if (column.empty()) {
     const std::string bytes = CompoundBytes(schema, key);
     AtTable(path, [&](const auto& table) {
@@ -195,7 +196,8 @@ void AddMaintenance(nb::module_& module) {
   module.def("raise_time_bound", [](const Location& path, int64_t bound) {
     AtTable(path, [&](const auto& table) { return cfile::RaiseTimeBound(table, bound, kLimits); });
   });
-  module.def("drop_rows_below", &DropRowsBelow, arg("path"), arg("column"), arg("key"));
+  module.def("drop_rows_below", &DropRowsBelow, arg("path"), arg("column"), arg("key"),
+             arg("settings"));
   module.def("collect_garbage", &CollectGarbage, arg("path"), arg("older_than_seconds"));
   module.def("add_column", &AddColumn, arg("path"), arg("name"), arg("type"), arg("nullable"),
              arg("default").none());
