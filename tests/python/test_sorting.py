@@ -80,3 +80,12 @@ def test_rows_that_are_sorted_already_are_known(values):
     assert number_of_sorted > 0
     for count in (0, 1):
         assert sorting._is_sorted(keys.slice(0, count))
+
+
+@pytest.mark.parametrize("make", [pyarrow.table, polars.DataFrame, dict])
+@pytest.mark.parametrize("names", [["key"], ["key", "text"]])
+def test_rows_in_memory_that_are_in_order_are_written_as_they_come(stored, monkeypatch, make, names):
+    monkeypatch.setattr(sorting, "_runs", lambda *_: pytest.fail("the rows are sorted again"))
+    columns = {"key": [-1, 1, 2], "text": ["b", None, "a"]}
+    table = stored(make(columns), sorted_by=names)
+    assert table.to_pylist() == pyarrow.table(columns).to_pylist() and table.find(2 if len(names) == 1 else (2, "a")) == 2

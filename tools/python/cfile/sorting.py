@@ -11,7 +11,7 @@ from typing import Any
 from . import _native
 from .locations import Location
 from .optional import Lazy
-from .writing import check_names
+from .writing import Data, check_names
 
 arrow, compute = Lazy("pyarrow", "sorted_by"), Lazy("pyarrow.compute", "sorted_by")
 Create = Callable[..., _native.Writer]  # the arguments: a path, and settings=
@@ -102,15 +102,25 @@ def _joined(pieces: list[Any], names: Sequence[str]) -> Any:
     return table if _is_sorted(_keys_of(ends, names)) else _reordered(table, names)
 
 
-def write_sorted(target: Location, stream: Any, names: list[str], settings: dict[str, Any], memory_limit_bytes: int,
+def _sorted_keys(source: Data, names: Sequence[str], memory_limit_bytes: int) -> Any:
+    """The columns `names` if all rows are in memory and in order; otherwise None."""
+    keys = source.columns(names)
+    if keys is None or keys.nbytes > memory_limit_bytes // 3:
+        return None
+    return keys if _is_sorted(_keys_of(_cast(keys, _takeable), names)) else None
+
+
+def write_sorted(target: Location, source: Data, names: list[str], settings: dict[str, Any], memory_limit_bytes: int,
                  rule: _native.MergeSettings | None) -> None:
-    """Writes the rows of a stream into a new table, sorted by the columns `names`."""
-    schema = arrow.schema(stream)
+    """Writes rows into a new table, sorted by the columns `names`."""
+    schema = arrow.schema(source.type)
     check_names(names, schema.names)
-    runs = _runs(stream, names, memory_limit_bytes)
+    keys_in_order = _sorted_keys(source, names, memory_limit_bytes)
+    runs = iter([source.stream]) if keys_in_order is not None else _runs(source.stream, names, memory_limit_bytes)
     first = list(islice(runs, 2))
     # One column without nulls gets a value index. Otherwise, or with a merge rule, the table gets an index of compound keys.
-    single = not rule and len(names) == 1 and (len(first) < 2 and all(run.column(names[0]).null_count == 0 for run in first)
+    known = [keys_in_order] if keys_in_order is not None else first
+    single = not rule and len(names) == 1 and (len(first) < 2 and all(run.column(names[0]).null_count == 0 for run in known)
                                   or not schema.field(names[0]).nullable)
     keys = [] if single else names
     if single:

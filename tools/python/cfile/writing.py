@@ -93,6 +93,7 @@ class Data:
             data = arrow.chunked_array([arrow.array(data)])
         if _is_of(data, "pyarrow"):
             data = self._of_pyarrow(data, fields)
+        self._rows: Any = data if hasattr(data, "select") and (_is_of(data, "pyarrow") or _is_of(data, "polars")) else None
         # All parts of a new table must have the same types.
         lists = keeping.byte_lists(data) if byte_lists and (table or fields is None) else []
         described = keeping.described_by(table) if table else None
@@ -121,6 +122,13 @@ class Data:
             error[1].__cause__ = self._raised[0]
         if self._own is not None and isinstance(error[1], Exception):
             self._own.raise_error()
+
+    def columns(self, names: Sequence[str]) -> Any:
+        """These columns as a pyarrow.Table, without copying them, if all rows are in memory. Otherwise None."""
+        if self._rows is None or not set(names).issubset(getattr(self._rows, "column_names", None) or getattr(self._rows, "columns", ())):
+            return None
+        chosen = self._rows.select(names)
+        return chosen.to_arrow() if hasattr(chosen, "to_arrow") else chosen
 
     def _of_pandas(self, data: Any) -> Any:
         arrow = need("pyarrow", "writing pandas data")
@@ -253,7 +261,7 @@ def write_data(target: Location, source: Data, options: Mapping[str, Any], sorte
     if not names:
         finish(_native.Writer.create(target, source.type, settings), source.stream)
         return
-    sorting.write_sorted(target, source.stream, names, settings, memory_limit_bytes, rule)
+    sorting.write_sorted(target, source, names, settings, memory_limit_bytes, rule)
 
 
 def finish(writer: _native.Writer, stream: Any) -> None:
