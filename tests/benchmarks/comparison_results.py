@@ -121,6 +121,7 @@ def page(judged, scale, divisor, peers):
         "[results_bounds.md](results_bounds.md) says why the others are",
         "missed, and how costs grow. [results_programs.md](results_programs.md) has the figures of other programs: scans of tables, Parquet,",
         "CSV, Arrow, Python, Spark, files that are not in memory, object stores, threads, encodings, sizes of the library.",
+        "[results_public.md](results_public.md) compares whole tables of public data with Parquet, Vortex, Lance and DuckDB.",
         "",
         "## How it was measured",
         "",
