@@ -11,7 +11,8 @@
   install_test.py debian_linted BUILD   also checks the packages with lintian, which takes as long as the rest; exits with 77 if lintian is
                                         missing
 
-BUILD is a build tree whose default target is built. With --jobs N, N compilers run at the same time (default: one for each core).
+BUILD is a build tree whose default target is built. With --jobs N, N compilers run at the same time (default: one for each core). With
+--packages FOLDER, the .deb packages are copied to FOLDER.
 """
 import argparse
 import concurrent.futures
@@ -511,9 +512,12 @@ def main():
     parser.add_argument("what", choices=("install", "embedded", "embedded_built", "debian", "debian_linted"))
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--packages", type=pathlib.Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         globals()[arguments.what](Build(arguments.build.resolve()), pathlib.Path(work), arguments.jobs)
+        for package in pathlib.Path(work).glob("*.deb") if arguments.packages else ():
+            shutil.copy(package, arguments.packages)
 
 
 if __name__ == "__main__":
