@@ -50,9 +50,9 @@ endfunction()
 # Sanitizers make a test about ten times slower. These tests run with sanitizers only in tests/campaign/nightly, and so do tests that
 # replace functions of the whole program and those in the list `long` of CMakeLists.txt.
 set(nightly_only encodings.delta encodings.interleaved_bits cfile.arrow_import cfile.arrow_ipc_golden cfile.auto_encoding cfile.block_copy
-    cfile.bounded_memory cfile.choice cfile.file cfile.manifest cfile.minted_golden cfile.movable cfile.parquet_export cfile.prepared_parts
-    cfile.record_table_damage cfile.scan cfile.seek cfile.seek_blocks cfile.statistics cfile.table cfile.table_columns cfile.table_compact
-    cfile.table_cursor cfile.table_publish cfile.table_repair cfile.table_scan cfile.wire)
+    cfile.bounded_memory cfile.choice cfile.choice_sizes cfile.file cfile.manifest cfile.minted_golden cfile.movable cfile.parquet_export
+    cfile.prepared_parts cfile.record_table_damage cfile.scan cfile.seek cfile.seek_blocks cfile.statistics cfile.table
+    cfile.table_columns cfile.table_compact cfile.table_cursor cfile.table_publish cfile.table_repair cfile.table_scan cfile.wire)
 foreach(program encodings_tests cfile_tests)
   cfile_sanitized_program(${program} ${shared})
   get_target_property(sources ${program} SOURCES)

@@ -157,7 +157,6 @@ absl::Status PlainCodec::VisitValuePlaces(PhysicalType type, uint32_t type_lengt
                                           const BlockView& /*block*/, uint32_t position,
                                           NeedBytes need) {
   // A header, then the values without gaps. A bool takes one bit.
-  constexpr uint64_t kHeaderBytes = 8;
   return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
     const uint64_t width = kIsBytes<T> ? type_length : sizeof(T);
     const uint64_t before = std::is_same_v<T, bool> ? position / 8 : position * width;

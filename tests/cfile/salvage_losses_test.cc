@@ -358,9 +358,9 @@ TEST(SalvageLosses, ChecksumsThatFitEverywhere) {
 // After lost bytes, each block contains the next smaller block as its value. For each larger block,
 // Salvage searches the lost bytes again, up to a budget that depends on the size of the file.
 TEST(SalvageLosses, BlocksInEachOthersValuesBehindALoss) {
-  constexpr size_t kLostBytes = size_t{2} << 20;
+  constexpr size_t kLostBytes = size_t{256} << 10;
   constexpr uint64_t kPaidBytes = uint64_t{64} << 20, kPaidPerByte = 16;
-  constexpr size_t kLevels = 100;
+  constexpr size_t kLevels = 400;
   Column<std::string_view> column;
   column.rows.emplace_back("hello");
   const Bytes file =

@@ -310,8 +310,9 @@ def read_table(path):
 
 def damaged_table(path):
     """Reads a table with one changed byte in table.cft, a chunk or a copy. It is refused or read; no other error may occur."""
-    refused, originals = 0, (reader.refuse, reader.read_file)
+    refused, originals = 0, (reader.refuse, reader.read_file, reader.Table)
     reader.refuse = lambda when, where, what: originals[0](when and "checksum" not in what, where, what)
+    reader.Table = functools.cache(reader.Table)  # copies with the same bytes are read once
     names = [os.path.join(folder, name) for folder, _, files in os.walk(path) for name in files if name.endswith(".cft")]
     try:
         for name in sorted(names)[-3:]:  # of each table: some copies or chunks, and table.cft
@@ -320,14 +321,14 @@ def damaged_table(path):
                 changed = bytes([*data[:i], data[i] ^ (1 << i % 8), *data[i + 1:]])
                 reader.read_file = lambda file, changed=changed, name=name: changed if file == name else originals[1](file)
                 try:
-                    table = reader.Table(path)
+                    table = originals[2](path)
                     check_copies(table)
                     for part in table.parts[-2:]:
                         table.files(part)
                 except Refused:
                     refused += 1
     finally:
-        reader.refuse, reader.read_file = originals
+        reader.refuse, reader.read_file, reader.Table = originals
     return refused
 
 

@@ -86,18 +86,7 @@ def _rounded(constant, column):
     return float(type_of(float(constant)))
 
 
-def _evaluate(node, row):
-    """Three-valued logic: True, False or None."""
-    kind, *parts = node
-    if kind == "not":
-        inner = _evaluate(parts[0], row)
-        return None if inner is None else not inner
-    if kind in ("and", "or"):
-        results = [_evaluate(part, row) for part in parts]
-        decisive = kind == "or"
-        return decisive if decisive in results else None if None in results else not decisive
-    column, *constants = parts
-    value = row[column]
+def _compare(kind, value, column, constants):
     if kind in ("is_null", "is_not_null"):
         return (value is None) == (kind == "is_null")
     if value is None:
@@ -116,6 +105,23 @@ def _evaluate(node, row):
     if kind == "prefix":
         return value.startswith(constants[0])
     return COMPARISONS[kind](value, constants[0])
+
+
+def _evaluate(node, row, known):
+    """Three-valued logic: True, False or None. `known` has the results of comparisons: a column consists of few objects of COLUMNS."""
+    kind, *parts = node
+    if kind == "not":
+        inner = _evaluate(parts[0], row, known)
+        return None if inner is None else not inner
+    if kind in ("and", "or"):
+        results = [_evaluate(part, row, known) for part in parts]
+        decisive = kind == "or"
+        return decisive if decisive in results else None if None in results else not decisive
+    column, *constants = parts
+    key = id(node), id(row[column])
+    if key not in known:
+        known[key] = _compare(kind, row[column], column, constants)
+    return known[key]
 
 
 def _condition(node):
@@ -169,7 +175,8 @@ def opened(data, tmp_path_factory):
 
 def _check(opened, values, node):
     condition = _condition(node)
-    expected = [index for index in range(ROWS) if _evaluate(node, {name: values[name][index] for name in condition.columns()})]
+    columns, known = condition.columns(), {}
+    expected = [index for index in range(ROWS) if _evaluate(node, {name: values[name][index] for name in columns}, known)]
     numbered = opened.scan(condition, columns=["row"]).to_arrow().column("row").to_pylist()
     assert numbered == expected, node
     assert opened.scan(condition).count() == len(expected)

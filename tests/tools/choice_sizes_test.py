@@ -10,10 +10,11 @@ import argparse
 import importlib.util
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import tool_runner
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/benchmarks"))
@@ -66,9 +67,9 @@ def written(tools, path, table, options):
     cfile_dump, cfile_import = tools
     shutil.rmtree(table, ignore_errors=True)
     nulls = [] if path.suffix == ".json" else ["--null", "NA"]
-    if subprocess.run([cfile_import, path, table, "--quiet", *nulls, *options], capture_output=True).returncode != 0:
+    if tool_runner.run(cfile_import, path, table, "--quiet", *nulls, *options).returncode != 0:
         return {}
-    summary = json.loads(subprocess.run([cfile_dump, table, "--json"], check=True, capture_output=True).stdout)
+    summary = json.loads(tool_runner.run(cfile_dump, table, "--json").stdout)
     return {column["name"]: column["size"] for column in summary["columns"] if column["encodings"]}
 
 

@@ -2,10 +2,11 @@
 
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import tool_runner
 
 DUMP, IMPORT = (os.path.abspath(path) for path in sys.argv[1:3])  # paths of the binaries
 
@@ -26,12 +27,12 @@ class DumpCase(unittest.TestCase):
         """Imports the file `text` into `table`. loose: the part is not packed, so each of its columns has a file."""
         if loose:
             options = (*options, "--pack-below", "0")
-        done = subprocess.run([IMPORT, text, table, "--quiet", *options], cwd=cls.folder, capture_output=True, timeout=100)
+        done = tool_runner.run(IMPORT, text, table, "--quiet", *options, cwd=cls.folder)
         assert done.returncode == 0, done.stderr.decode()
 
     def run_tool(self, tool, *arguments):
         """Returns the exit code, the output and the errors."""
-        done = subprocess.run([tool, *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=100)
+        done = tool_runner.run(tool, *arguments, cwd=self.folder)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def run_dump(self, *arguments):

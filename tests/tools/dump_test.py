@@ -18,6 +18,8 @@ import textwrap
 import unicodedata
 import unittest
 
+import tool_runner
+
 from dump_case import DUMP, DumpCase
 from golden_tables import GoldenFile, make_table
 
@@ -387,8 +389,7 @@ class Json(DumpTest):
 
     def lines_on_terminal(self, width, *arguments, codes=(0,)):
         """The lines of output on a terminal of this width. Each fits."""
-        done = subprocess.run([DUMP, *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=60, check=False,
-                              env=dict(os.environ, COLUMNS=str(width)))
+        done = tool_runner.run(DUMP, *arguments, cwd=self.folder, COLUMNS=str(width))
         self.assertIn(done.returncode, codes, done.stderr)
         lines = done.stdout.decode().splitlines()
         for line in lines:

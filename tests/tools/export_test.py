@@ -17,6 +17,7 @@ import tempfile
 import unittest
 
 import golden_tables
+import tool_runner
 from golden_tables import GOLDEN
 
 DUMP, IMPORT = "", ""  # paths of the binaries
@@ -57,8 +58,8 @@ class ExportTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_tool(self, *arguments, **options):
-        return subprocess.run([str(argument) for argument in arguments], cwd=self.folder, capture_output=True, timeout=300, **options)
+    def run_tool(self, *arguments):
+        return tool_runner.run(*arguments, cwd=self.folder)
 
     def succeed(self, *arguments):
         done = self.run_tool(*arguments)

@@ -16,6 +16,8 @@ import sys
 import tempfile
 import unittest
 
+import tool_runner
+
 IMPORT, DUMP = "", ""  # paths of the binaries
 
 
@@ -31,7 +33,7 @@ class ImportTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_tool(self, *arguments):
-        return subprocess.run(arguments, cwd=self.folder, capture_output=True, timeout=300)
+        return tool_runner.run(*arguments, cwd=self.folder)
 
     def write(self, text, name="t.csv"):
         data = text if isinstance(text, bytes) else text.encode()

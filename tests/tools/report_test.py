@@ -15,6 +15,8 @@ import sys
 import tempfile
 import unittest
 
+import tool_runner
+
 DUMP, IMPORT = "", ""  # paths of the binaries
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
 # Text that would run a script, leave a script, or change a terminal, if it was not escaped.
@@ -66,7 +68,7 @@ class ReportTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_tool(self, *arguments):
-        return subprocess.run([str(argument) for argument in arguments], cwd=self.folder, capture_output=True, timeout=300)
+        return tool_runner.run(*arguments, cwd=self.folder)
 
     def succeed(self, *arguments):
         done = self.run_tool(*arguments)
@@ -332,7 +334,9 @@ class Contents(ReportTest):
 
 class Damage(ReportTest):
     def findings_of_verify(self, path):
-        return [damage["error"] for each in self.json("verify", path)["files"] for damage in each["damages"] + each["limits"]]
+        """The exit code, and the errors."""
+        done = self.run_tool(DUMP, "verify", path, "--json")
+        return done.returncode, [damage["error"] for each in json.loads(done.stdout)["files"] for damage in each["damages"] + each["limits"]]
 
     def test_damaged_block(self):
         self.make_table(20_000, "--block-size", "1KiB")
@@ -341,7 +345,7 @@ class Damage(ReportTest):
         self.damage("n", blocks[2]["offset"] + blocks[2]["size"] // 2)
         page = self.report("t", exit_code=2)
         [finding] = page.data["findings"]
-        self.assertEqual([finding["message"]], self.findings_of_verify("t"))
+        self.assertEqual((2, [finding["message"]]), self.findings_of_verify("t"))
         self.assertEqual((finding["file"], finding["offset"], finding["first_row"]), (0, blocks[2]["offset"], blocks[2]["first_row"]))
         # The blocks after the damaged one are described, too.
         again = [region for region in page.data["files"][0]["regions"] if region["kind"] == "data block"]
@@ -361,9 +365,9 @@ class Damage(ReportTest):
         original = (GOLDEN / "kudu" / "string_prefix_low_nn_nine.cfile").read_bytes()
         for offset in range(0, len(original), 3):
             path.write_bytes(original[:offset] + bytes([original[offset] ^ 0x10]) + original[offset + 1:])
-            code = self.run_tool(DUMP, "verify", path.name).returncode
+            code, findings = self.findings_of_verify(path.name)
             page = self.report(path.name, exit_code=code)
-            self.assertEqual([finding["message"] for finding in page.data["findings"]], self.findings_of_verify(path.name), offset)
+            self.assertEqual([finding["message"] for finding in page.data["findings"]], findings, offset)
         for size in range(0, len(original), 20):
             path.write_bytes(original[:size])
             self.assertNotEqual(self.report(path.name, exit_code=2).data["findings"], [])
@@ -372,7 +376,7 @@ class Damage(ReportTest):
         self.make_table()
         self.damage("word", 0)
         page = self.report("t", exit_code=2)
-        self.assertEqual([finding["message"] for finding in page.data["findings"]], self.findings_of_verify("t"))
+        self.assertEqual((2, [finding["message"] for finding in page.data["findings"]]), self.findings_of_verify("t"))
         self.assertEqual([each["column"] for each in page.data["files"]], [0])
         self.assertEqual([column["name"] for column in page.data["columns"]], ["n", "word"])
         table = self.folder / "t" / "table.cft"

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import unittest
 
+import tool_runner
 from golden_tables import GOLDEN, golden_files, make_tables, one_of_each_kind
 
 DUMP, IMPORT = "", ""  # paths of the binaries
@@ -55,7 +56,7 @@ class ToolTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_tool(self, *arguments):
-        done = subprocess.run([str(argument) for argument in arguments], cwd=self.folder, capture_output=True, timeout=300, check=False)
+        done = tool_runner.run(*arguments, cwd=self.folder)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def dump(self, *arguments, code=0):

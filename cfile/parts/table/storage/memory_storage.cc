@@ -1,6 +1,7 @@
 // Implements Storage for files in memory.
 #include "cfile/storage.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -45,10 +46,12 @@ class MemoryStorage final : public Storage, public std::enable_shared_from_this<
 
   absl::Status Delete(const std::string& path) override {
     const std::lock_guard lock(mutex_);
+    files_.erase(path);
     const std::string prefix = absl::StrCat(path, "/");
-    std::erase_if(files_, [&](const auto& file) {
-      return file.first == path || file.first.starts_with(prefix);
-    });
+    const auto begin = files_.lower_bound(prefix);
+    files_.erase(begin, std::find_if(begin, files_.end(), [&](const auto& file) {
+                   return !file.first.starts_with(prefix);
+                 }));
     return absl::OkStatus();
   }
 
