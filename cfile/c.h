@@ -265,7 +265,7 @@ cfile_code cfile_scan_ordinals(const cfile_scan* scan, uint64_t* ordinals);
 // Makes cfile_scan_next return CFILE_CANCELLED soon. May be called in any thread.
 void cfile_scan_cancel(cfile_scan* scan);
 
-// ---- Tables: directories with a schema and parts; each part has a file for each column or one for all
+// ---- Tables: directories with a schema and parts; a part has one file, or one for each column
 
 // Opens a table with the parts that it has now: a part is a set of rows that one writer wrote.
 // `options` may be null.

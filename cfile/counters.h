@@ -9,7 +9,8 @@ namespace cfile {
 // reads while the numbers are collected, some of them may count its read.
 struct ReaderCounters {
   // Ranges that were read from the source, and their bytes. Failed requests and the requests to
-  // open a file count, too, but not the directory of a packed part that is read by itself. Both are 0 if the source is in memory, for example a mapped file.
+  // open a file count, too, but not the directory of a packed part that is read by itself. Both are
+  // 0 if the source is in memory, for example a mapped file.
   uint64_t source_requests = 0;
   uint64_t source_bytes = 0;
   // blocks_read: data blocks that were read, or used directly in the source's memory, where a block

@@ -230,10 +230,4 @@ absl::Status Publish(Storage& storage, const ReaderOptions& limits, const NewPar
   return Publisher(storage, limits, parts, publication).Run();
 }
 
-absl::Status NewPartRemoved(const Storage& storage, const std::string& path) {
-  return absl::AbortedError(absl::StrCat(
-      storage.name(), "/", path,
-      ": the new part has been removed while it was written, or the table has been moved"));
-}
-
 }  // namespace cfile::internal

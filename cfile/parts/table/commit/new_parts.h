@@ -53,7 +53,4 @@ enum class Publication {
 absl::Status Publish(Storage& storage, const ReaderOptions& limits, const NewParts& parts,
                      Publication& publication);
 
-// The error that a file or folder of a new part is gone. `path`: in the storage.
-absl::Status NewPartRemoved(const Storage& storage, const std::string& path);
-
 }  // namespace cfile::internal

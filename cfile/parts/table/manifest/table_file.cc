@@ -384,4 +384,10 @@ absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::stri
   return Named(ParseContents(sealed, options), path);
 }
 
+absl::Status NewPartRemoved(const Storage& storage, const std::string& path) {
+  return absl::AbortedError(absl::StrCat(
+      storage.name(), "/", path,
+      ": the new part has been removed while it was written, or the table has been moved"));
+}
+
 }  // namespace cfile::internal

@@ -9,6 +9,7 @@
 #include "cfile/options.h"
 #include "cfile/parts/table/manifest/table_contents.h"
 #include "cfile/schema.h"
+#include "cfile/storage.h"
 
 namespace cfile::internal {
 
@@ -84,4 +85,8 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
 // feature bit is unknown.
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
                                          const ReaderOptions& options = {});
+
+// The error that a file or folder of a new part is gone. `path`: in the storage.
+absl::Status NewPartRemoved(const Storage& storage, const std::string& path);
+
 }  // namespace cfile::internal

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/parts/table/commit/new_parts.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/packed/packed_directory.h"
 #include "encodings/core/assert.h"

@@ -63,8 +63,8 @@ class PackedWriter {
   std::string PathOf(const Column& column) const { return folder_ + "/" + column.file_name; }
   // Begins the column's own file, unless it was begun. kAborted: the part's folder is gone.
   absl::Status BeginFile(Column& column);
-  // Begins all files, and gives up the packed file. So a killed writer leaves a temporary file until
-  // all are complete, and the last file that is finished makes all durable.
+  // Begins all files, and gives up the packed file. So a killed writer leaves a temporary file
+  // until all are complete, and the last file that is finished makes all durable.
   absl::Status BeginFiles();
   // Finishes the column's own file, unless it was finished.
   static absl::Status FinishFile(Column& column);
