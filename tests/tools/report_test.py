@@ -408,7 +408,7 @@ class Damage(ReportTest):
         packed.write_bytes(content[:offset] + bytes([content[offset] ^ 1]) + content[offset + 1:])
         damaged = self.report("t", exit_code=2)
         [finding] = damaged.data["findings"]
-        self.assertEqual([finding["message"]], self.findings_of_verify("t"))
+        self.assertEqual((2, [finding["message"]]), self.findings_of_verify("t"))
         self.assertEqual((finding["path"], finding["column"], finding["file"], finding["offset"]), (path, 1, 1, block["offset"]))
         self.assertEqual([damaged.data["files"][i] for i in (0, 2)], [page.data["files"][i] for i in (0, 2)])
         # Without its directory, the file has no columns.

@@ -102,12 +102,15 @@ def _joined(pieces: list[Any], names: Sequence[str]) -> Any:
     return table if _is_sorted(_keys_of(ends, names)) else _reordered(table, names)
 
 
-def _sorted_keys(source: Data, names: Sequence[str], memory_limit_bytes: int) -> Any:
-    """The columns `names` if all rows are in memory and in order; otherwise None."""
+def _sorted_keys(source: Data, schema: Any, names: Sequence[str], memory_limit_bytes: int) -> Any:
+    """The columns `names` if all rows are in memory and in order, and the stream has the types of the rows; otherwise None."""
     keys = source.columns(names)
     if keys is None or keys.nbytes > memory_limit_bytes // 3:
         return None
-    return keys if _is_sorted(_keys_of(_cast(keys, _takeable), names)) else None
+    keys = _cast(keys, _takeable)
+    if keys.schema.types != [_takeable(schema.field(name).type) for name in names]:
+        return None
+    return keys if _is_sorted(_keys_of(keys, names)) else None
 
 
 def write_sorted(target: Location, source: Data, names: list[str], settings: dict[str, Any], memory_limit_bytes: int,
@@ -115,8 +118,8 @@ def write_sorted(target: Location, source: Data, names: list[str], settings: dic
     """Writes rows into a new table, sorted by the columns `names`."""
     schema = arrow.schema(source.type)
     check_names(names, schema.names)
-    keys_in_order = _sorted_keys(source, names, memory_limit_bytes)
-    runs = iter([source.stream]) if keys_in_order is not None else _runs(source.stream, names, memory_limit_bytes)
+    keys_in_order = _sorted_keys(source, schema, names, memory_limit_bytes)
+    runs: Iterator[Any] = iter([source.stream]) if keys_in_order is not None else _runs(source.stream, names, memory_limit_bytes)
     first = list(islice(runs, 2))
     # One column without nulls gets a value index. Otherwise, or with a merge rule, the table gets an index of compound keys.
     known = [keys_in_order] if keys_in_order is not None else first

@@ -124,10 +124,11 @@ class Data:
             self._own.raise_error()
 
     def columns(self, names: Sequence[str]) -> Any:
-        """These columns as a pyarrow.Table, without copying them, if all rows are in memory. Otherwise None."""
-        if self._rows is None or not set(names).issubset(getattr(self._rows, "column_names", None) or getattr(self._rows, "columns", ())):
+        """These columns as a pyarrow.Table if all rows are in memory and have them. Otherwise None."""
+        rows = self._rows
+        if rows is None or not set(names).issubset(rows.column_names if hasattr(rows, "column_names") else rows.columns):
             return None
-        chosen = self._rows.select(names)
+        chosen = rows.select(names)
         return chosen.to_arrow() if hasattr(chosen, "to_arrow") else chosen
 
     def _of_pandas(self, data: Any) -> Any:
@@ -170,7 +171,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
           goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
           bloom_filter: int | dict[str, int] | None = None, oldest_reader: str | None = None, memory_limit_bytes: int = 1 << 30,
           max_metadata_size_bytes: int | None = None, pack_below_bytes: int | None = None, merge: str | None = None,
-          deleted_column: str | None = None, time_column: str | None = None, overwrite: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
+          deleted_column: str | None = None, time_column: str | None = None, overwrite: bool = False,
+          storage_options: Mapping[str, Any] | None = None) -> None:
     """Writes data into a new table, or into a file if the data is one array.
 
     path: a path, or an s3:// URL; or a URL of fsspec such as "memory://name", to which the file or the table is copied at the end.
