@@ -414,7 +414,7 @@ class Damage(ReportTest):
         # Without its directory, the file has no columns.
         packed.write_bytes(content[:-10])
         page = self.report("t", exit_code=2)
-        self.assertEqual([finding["message"] for finding in page.data["findings"]], self.findings_of_verify("t"))
+        self.assertEqual((2, [finding["message"] for finding in page.data["findings"]]), self.findings_of_verify("t"))
         self.assertEqual((page.data["files"], [each["name"] for each in page.data["columns"]]), ([], ["n", "word", "key index"]))
 
     def test_limit(self):
