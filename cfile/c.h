@@ -515,7 +515,7 @@ cfile_code cfile_table_compact(const char* directory, const char* const* parts, 
 cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts,
                                   size_t num_parts);
 // Raises the bound of the merge rule's time column: a number as the column stores it. Rows with
-// lesser times no longer count. CFILE_FAILED_PRECONDITION: the table has no such column.
+// earlier times no longer count. CFILE_FAILED_PRECONDITION: the table has no such column.
 // CFILE_INVALID_ARGUMENT: the bound is greater already.
 cfile_code cfile_table_raise_time_bound(const char* directory, int64_t bound);
 // Removes files that are left in the directory and no longer belong to the table. A file is removed

@@ -63,9 +63,9 @@ struct CommitPartsOptions {
 // only some of the parts are in the table already. kDataLoss: the bytes of a description are
 // damaged. kNotFound: there is no table, no part and no schema. kAlreadyExists: there is no table,
 // but the place holds files that are not parts of a table. kFailedPrecondition: the table has lost
-// its table.cft (TableWriter::OpenOrCreate), or a replaced part may have replaced rows of an older
-// part by a merge rule (TableWriter::Replace). kAborted: the table has another schema
-// than the parts, a replaced part is gone, or files of the parts are gone. Other errors as
+// its table.cft (TableWriter::OpenOrCreate), or it has a merge rule, and rows of a part to be
+// replaced may hide older rows (TableWriter::Replace). kAborted: the schema of the table is not
+// that of the parts, a part to be replaced is gone, or files of the parts are gone. Other errors as
 // TableWriter::Finish. After an error of the storage, it may be unknown whether the parts are in
 // the table. Call CommitParts again with the same arguments.
 CFILE_EXPORT absl::StatusOr<bool> CommitParts(const TableLocation& table,

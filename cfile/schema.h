@@ -35,9 +35,9 @@ struct KeyColumn {
 };
 
 // Says that a new row replaces older rows with the same key. The newest row of a key is in the last
-// part that has the key. Readers return only the newest row of each key, and do not return it if it
-// is gone: if it says that the key was deleted, or if it is too old (cfile/CONCEPTS.md, Merge
-// rules). The rows of one part must have different keys.
+// part that has the key. Readers return only the newest row of each key. They return no row of a
+// key if the newest row says that the key was deleted, or if this row is too old
+// (cfile/CONCEPTS.md, Merge rules). The rows of one part must have different keys.
 struct MergeRule {
   // A column of type bool. If it is true in the newest row of a key, the key was deleted: the table
   // has no row of this key. Null counts as false.

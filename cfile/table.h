@@ -87,10 +87,10 @@ class CFILE_EXPORT TableWriter {
   // removes these parts and puts the new part in the place of the first one. Without names,
   // Replace works like Open. Nothing is copied from the replaced parts, and their files stay
   // until CollectGarbage (cfile/table_maintenance.h) removes them. kNotFound: the table has no
-  // part with one of these names. Finish returns kAborted if one of the parts is gone by then, and
-  // kFailedPrecondition if the table has a merge rule and a replaced part may have replaced rows of
-  // an older part that stays. (With a snapshot that was opened with ReaderOptions::stored_rows,
-  // such rows may count again.)
+  // part with one of these names. Finish returns kAborted if one of the parts is gone by then. It
+  // returns kFailedPrecondition if the table has a merge rule, and an older part that stays may
+  // have rows that one of these parts hides. (If the snapshot was opened with
+  // ReaderOptions::stored_rows, there is no such error, and the older rows may count again.)
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});

@@ -44,8 +44,9 @@ std::string MergeRuleText(const TableReader& table);
 // members that the table does not have.
 Json MergeRuleJson(const TableReader& table);
 
-// Raises the bound of the table's time column (cfile/table_maintenance.h). `time`: in the form of
-// tools/value_text.h. kInvalidArgument: `time` has another form. Other errors as RaiseTimeBound.
+// Raises the bound of the table's time column (cfile/table_maintenance.h). `time`: a text as
+// tools/value_text.h describes it. kInvalidArgument: `time` is no such text. Other errors: those of
+// cfile::RaiseTimeBound.
 absl::Status RaiseTimeBound(const TableLocation& table, const std::string& time);
 
 }  // namespace cfile::tools

@@ -9,8 +9,9 @@
 // of the other columns. Both have Bloom filters of 10 bits. All is warm. "own loop" is what a
 // program writes with cursors of the parts' files. The figures are microseconds of processor time
 // for one key. Before the last figures, "merge" says how many seconds the merge of the parts takes.
-// "flush" and "cold row" are times that pass: of 1,000 rows that become durable as a new part, and
-// of a row of four columns (of RocksDB: all) whose pages are not in memory, but its indexes are.
+// "flush" and "cold row" are elapsed times. "flush" makes 1,000 rows durable as a new part. "cold
+// row" reads four columns of a row (from RocksDB: all columns) when the indexes are in memory, but
+// no file is.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -129,7 +130,7 @@ void WritePart(const std::string& path, const Schema& schema, std::span<const Ro
   OrDie(writer.Finish());
 }
 
-// Measures flush(rows), which makes the rows durable. Prints the milliseconds that pass.
+// Calls flush(rows), which makes the rows durable. Prints how many milliseconds a call takes.
 template <typename Flush>
 void MeasureFlush(const std::string& who, const Flush& flush) {
   std::vector<double> seconds;
@@ -144,8 +145,8 @@ void MeasureFlush(const std::string& who, const Flush& flush) {
   PrintFigure("1,000 rows", "flush, ms", who, 1e3 * seconds[kFlushes / 2]);
 }
 
-// Measures get(key) of a key that exists, when no file under `folder` is in memory. Prints the
-// microseconds that pass.
+// Calls get(key) for keys that exist, each time when no file under `folder` is in memory. Prints
+// how many microseconds a call takes.
 template <typename Get>
 void MeasureCold(const std::string& who, const std::string& folder, const Queries& queries,
                  const Get& get) {

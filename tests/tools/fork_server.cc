@@ -19,9 +19,9 @@ using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), voi
 
 Main tool_main = nullptr;
 
-// Each message on the socket is a command: the working directory and the words, each with a 0 at
-// its end, and the descriptors of standard output and standard error. The answer is the status of
-// waitpid.
+// Each message on the socket is a command. It has the working directory and the words of the
+// command, each with a 0 at its end. With the message come the descriptors of standard output and
+// standard error. The answer to it is the status that waitpid returns.
 int Serve(int, char**, char** environment) {
   const char* const variable = getenv("CFILE_FORK_SERVER");
   const int connection = atoi(variable);
