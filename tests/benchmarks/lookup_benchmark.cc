@@ -130,19 +130,30 @@ void WritePart(const std::string& path, const Schema& schema, std::span<const Ro
   OrDie(writer.Finish());
 }
 
-// Calls flush(rows), which makes the rows durable. Prints how many milliseconds a call takes.
-template <typename Flush>
-void MeasureFlush(const std::string& who, const Flush& flush) {
+// Returns the median of the seconds that a call of work(i) takes. prepare(i) is called before, and
+// its time does not count.
+template <typename Prepare, typename Work>
+double MedianElapsed(size_t calls, const Prepare& prepare, const Work& work) {
   std::vector<double> seconds;
-  for (size_t i = 0; i < kFlushes; ++i) {
-    const std::vector<Row> rows = RowsOf(i, kFlushes, kFlushes * kRowsOfFlush);
+  for (size_t i = 0; i < calls; ++i) {
+    prepare(i);
     const auto begin = std::chrono::steady_clock::now();
-    flush(rows);
+    work(i);
     seconds.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   std::sort(seconds.begin(), seconds.end());
-  PrintFigure("1,000 rows", "flush, ms", who, 1e3 * seconds[kFlushes / 2]);
+  return seconds[calls / 2];
+}
+
+// Calls flush(rows), which makes the rows durable. Prints how many milliseconds a call takes.
+template <typename Flush>
+void MeasureFlush(const std::string& who, const Flush& flush) {
+  std::vector<Row> rows;
+  const double seconds = MedianElapsed(
+      kFlushes, [&](size_t i) { rows = RowsOf(i, kFlushes, kFlushes * kRowsOfFlush); },
+      [&](size_t) { flush(rows); });
+  PrintFigure("1,000 rows", "flush, ms", who, 1e3 * seconds);
 }
 
 // Calls get(key) for keys that exist, each time when no file under `folder` is in memory. Prints
@@ -150,18 +161,14 @@ void MeasureFlush(const std::string& who, const Flush& flush) {
 template <typename Get>
 void MeasureCold(const std::string& who, const std::string& folder, const Queries& queries,
                  const Get& get) {
-  std::vector<double> seconds;
-  for (size_t i = 0; i < kColdQueries; ++i) {
+  const auto drop = [&](size_t) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
       if (entry.is_regular_file()) DropFromMemory(entry.path());
     }
-    const auto begin = std::chrono::steady_clock::now();
-    Check(get(queries.hits[i]), "the key is found");
-    seconds.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  std::sort(seconds.begin(), seconds.end());
-  PrintFigure("merged", "cold row", who, 1e6 * seconds[kColdQueries / 2]);
+  };
+  const double seconds = MedianElapsed(
+      kColdQueries, drop, [&](size_t i) { Check(get(queries.hits[i]), "the key is found"); });
+  PrintFigure("merged", "cold row", who, 1e6 * seconds);
 }
 
 // The loop over the parts that a program writes if it has no TableLookup.
