@@ -15,11 +15,10 @@
 //   uuid                    a fixed-size binary with the extension name arrow.uuid
 //   is_deleted              bool
 //
-// Groups of nested records become structs, lists and maps.
-// A column with levels (cfile/levels.h) outside of a table of records becomes lists in lists, one
-// list for each repetition level. The definition levels say how many of the lists and elements are
-// optional, counted from the outermost list to the elements.
-// The library does not check that strings are UTF-8.
+// Groups of nested records become structs, lists and maps. A column with levels (cfile/levels.h)
+// outside of a table of records becomes lists in lists, one list for each repetition level. The
+// definition levels say how many of the lists and elements are optional, counted from the outermost
+// list to the elements. The library does not check that strings are UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -81,9 +80,9 @@ struct ArrowExportOptions {
 // *out is an uninitialised or released struct; the caller releases *out.
 // Only one thread at a time may use a stream. Arrays may be used and released in any thread.
 //
-// Errors: those of the function that begins the scan. kUnimplemented: a column has no Arrow type;
-// the error names it. kInvalidArgument: a column of a table of records is selected twice; the error
-// names it. After an error *out is released.
+// Errors: those of the function that begins the scan. kUnimplemented: a column has no Arrow type.
+// kInvalidArgument: a column of a table of records is selected twice. After an error *out is
+// released.
 //
 // Errors of get_next are those of TableScan::Next.
 // get_next returns the rows before an error first, then the error. But if a value of a nested
@@ -103,14 +102,14 @@ struct ArrowExportOptions {
 // If one file is exported, the (key, value) pairs of its header and footer follow.
 // A pair is left out if it is not UTF-8, or if its key begins with "cfile.".
 
-// Exports the rows of `range` of a file. `range` may end after the last row.
-// The field's name is "value".
+// Exports the rows of a file in `range`, which may end after the last row. The field's name is
+// "value".
 CFILE_EXPORT absl::Status ExportArrowStream(const Reader& reader, const OrdinalRange& range,
                                             const ArrowExportOptions& options,
                                             ArrowArrayStream* out);
 
-// Exports the rows from a cursor's position to the end of its range.
-// The cursor does not move. The stream does not need the cursor later.
+// Exports the rows from a cursor's position to the end of its range. The cursor does not move, and
+// may be destroyed before the stream.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status ExportArrowStream(const Cursor<T>& cursor,
                                             const ArrowExportOptions& options,
@@ -121,10 +120,9 @@ template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status ExportArrowStream(Scan<T> scan, const ArrowExportOptions& options,
                                             ArrowArrayStream* out);
 
-// Exports the rows of a table that `scan` selects.
-// In a table of records, fields are in the order of the schema.
-// If the scan has the reverse order, the batches come as from TableScan::Next: the last rows first.
-// If scan.cancelled is set, the object that it points to must outlive the stream.
+// Exports the rows of a table that `scan` selects. In a table of records, fields are in the order
+// of the schema. If the scan has the reverse order, the batches come as from TableScan::Next: the
+// last rows first. If scan.cancelled is set, the object that it points to must outlive the stream.
 CFILE_EXPORT absl::Status ExportArrowStream(const TableReader& table, const TableScanOptions& scan,
                                             const ArrowExportOptions& options,
                                             ArrowArrayStream* out);
@@ -133,19 +131,16 @@ CFILE_EXPORT absl::Status ExportArrowStream(const TableReader& table, const Tabl
 CFILE_EXPORT absl::Status ExportArrowStream(TableScan scan, const ArrowExportOptions& options,
                                             ArrowArrayStream* out);
 
-// Exports the rows at `ordinals` of a table or a file, in the order of `ordinals`.
-// `ordinals` may be in any order, and may name a row several times.
-// `columns`: the columns to export, as TableScanOptions::columns. nullopt: all columns.
-// All values are copied, and strings never become dictionaries.
+// Exports the rows at `ordinals` of a table or a file, in this order. `ordinals` may be in any
+// order and may repeat rows. `columns`: as TableScanOptions::columns; nullopt: all columns. All
+// values are copied, and strings never become dictionaries.
 //
-// For each column, the stream reads the rows of up to 65,536 ordinals at a time, and opens each
-// block once for these rows. If the values have more than about 64 MiB, the stream reads fewer rows
-// at a time. These values need memory in addition to the memory of the batch.
-// If a row cannot be read, get_next returns the error instead of all rows that are read together
-// with this row.
+// For each column, the stream reads the rows of up to 65,536 ordinals at a time (fewer if their
+// values exceed about 64 MiB), and opens each block once for them. These values need memory in
+// addition to the memory of the batch. If a row cannot be read, get_next returns the error instead
+// of all rows that are read together with it.
 //
-// Errors: as above, and kOutOfRange: an ordinal is >= num_rows(). The error names the ordinal.
-// This error is found before any row is read.
+// Errors: as above, and kOutOfRange before any row is read: an ordinal is >= num_rows().
 CFILE_EXPORT absl::Status ExportArrowTake(const TableReader& table, std::vector<uint64_t> ordinals,
                                           const std::optional<std::vector<std::string>>& columns,
                                           const ArrowExportOptions& options, ArrowArrayStream* out);
@@ -153,8 +148,7 @@ CFILE_EXPORT absl::Status ExportArrowTake(const Reader& reader, std::vector<uint
                                           const ArrowExportOptions& options, ArrowArrayStream* out);
 
 // Exports the Arrow type of the rows of a table as a struct. Strings are not dictionaries, because
-// the schema does not know the files. kUnimplemented: a column has no Arrow type.
-// *out is an uninitialised or released struct; the caller releases *out, in any thread.
+// the schema does not know the files. *out and kUnimplemented: as above.
 CFILE_EXPORT absl::Status ExportArrowSchema(const Schema& schema, const ArrowExportOptions& options,
                                             ArrowSchema* out);
 

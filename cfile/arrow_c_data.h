@@ -46,7 +46,7 @@ struct ArrowArray {
   struct ArrowArray** children;
   struct ArrowArray* dictionary;  // the values if the array holds indexes; else null
   void (*release)(struct ArrowArray*);
-  void* private_data;  // belongs to the library that made the struct
+  void* private_data;
 };
 
 #endif  // ARROW_C_DATA_INTERFACE
@@ -63,7 +63,7 @@ struct ArrowArrayStream {
   // The text of the last error, or null. Valid until the next call on the stream.
   const char* (*get_last_error)(struct ArrowArrayStream*);
   void (*release)(struct ArrowArrayStream*);
-  void* private_data;  // belongs to the library that made the struct
+  void* private_data;
 };
 
 #endif  // ARROW_C_STREAM_INTERFACE

@@ -101,7 +101,7 @@ CFILE_EXPORT absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
 // the writer without calling Finish.
 
 // Appends a stream of structs to a table. Columns are found by name, in any order.
-// kInvalidArgument: a column has no field, or a field has no column; the error names it.
+// kInvalidArgument: a column has no field, or a field has no column.
 CFILE_EXPORT absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* stream);
 
 // Appends to the columns that a ColumnsWriter writes. In a table of records, the arrays of a column
@@ -112,10 +112,9 @@ CFILE_EXPORT absl::Status AppendArrow(ColumnsWriter& writer, ArrowArrayStream* s
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream);
 
-// Appends to a column with levels. The arrays are lists in lists, one list for each repetition
-// level. The definition levels say how many of the lists and elements are optional, counted from
-// the outermost list to the elements. (In Kudu's arrays, elements are always optional.)
-// kUnimplemented: the column has more definition levels than the lists and elements can have.
+// Appends to a column with levels. The arrays are lists in lists, as ExportArrowStream makes them
+// (cfile/arrow.h). In Kudu's arrays, elements are always optional. kUnimplemented: the column has
+// more definition levels than the lists and elements can have.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* stream);
 
@@ -148,8 +147,8 @@ struct DescribedTable {
 // Returns the metadata for the table: the pairs of the schema that are text, and ARROW:schema.
 // Returns none if all types and metadata come back without them.
 //
-// `table`: the table to which the rows go, if it exists. Then durations, float16 and the
-// elements of lists that are stored as bytes must have the type that they have there.
+// `table`: the table to which the rows go, if it exists. Durations, float16 and the elements of
+// lists that are stored as bytes must have the type that they have there.
 //
 // `byte_lists`: the columns whose lists of numbers have a fixed length and no null elements, and
 // are stored as bytes: fixed(n), which is read much faster than lists. "" stands for the column of
@@ -161,7 +160,7 @@ struct DescribedTable {
 //
 // kUnimplemented: the storage of an extension type would come back as another type, or ARROW:schema
 // cannot describe a column that has metadata or changes. kInvalidArgument: the schema is malformed,
-// or a type is not the table's. Both name the field. Errors of *stream. All leave it unchanged.
+// or a type is not the table's. Errors of *stream. All leave it unchanged.
 CFILE_EXPORT absl::StatusOr<std::vector<std::pair<std::string, std::string>>> StoreArrowTypes(
     const std::optional<DescribedTable>& table, const std::vector<std::string>& byte_lists,
     ArrowArrayStream* stream);

@@ -20,7 +20,7 @@
 // - kDataLoss: the bytes are damaged or cut off. The error names the offset of the message.
 // - kUnimplemented: a type that no column can hold (the error names the field), big-endian data, an
 //   older metadata version, or a codec that was not built in.
-// - kOutOfRange: a limit of ArrowIpcOptions is exceeded. The error names the limit.
+// - kOutOfRange: a limit of ArrowIpcOptions is exceeded.
 #pragma once
 
 #include <cstdint>
@@ -38,17 +38,17 @@ namespace cfile {
 enum class ArrowIpcFormat : uint8_t { kNone, kFile, kStream };
 
 // Says which format the source seems to have, by its first bytes and, for a stream, by its first
-// message. kNone: the source is not Arrow IPC. No errors but those of the source.
+// message. Errors: only those of the source.
 CFILE_EXPORT absl::StatusOr<ArrowIpcFormat> RecognizeArrowIpc(const Source& source);
 
-// Returns a stream of structs with the record batches of `source`. The caller releases the stream.
-//
-// Reads the schema. The other messages are read when get_next needs them. An error of get_next is
+// Returns a stream of structs with the record batches of `source`; the caller releases it. Reads
+// the schema at once, and the other messages when get_next needs them. An error of get_next is
 // final: each later call returns it again.
-// The stream and its arrays share the source. If the source is in memory, buffers that are not
-// compressed point into the source. Otherwise a batch needs the memory of its body, and of
-// its body after decompression. Dictionaries stay in memory.
-// Only one thread at a time may use a stream. Arrays may be used and released in any thread.
+//
+// The stream and its arrays share the source. Buffers that are not compressed point into a source
+// in memory. Otherwise a batch needs the memory of its body, and of its body after decompression.
+// Dictionaries stay in memory. Only one thread at a time may use the stream; its arrays may be used
+// and released in any thread.
 CFILE_EXPORT absl::StatusOr<ArrowArrayStream> OpenArrowIpc(std::shared_ptr<const Source> source,
                                                            const ArrowIpcOptions& options = {});
 

@@ -62,10 +62,9 @@ struct Batch {
 // Consecutive entries of a column with levels (cfile/levels.h). A view, valid until the next call
 // on the cursor that returned it.
 //
-// A batch holds whole records. The exception is a record with more entries than fit into a batch.
-// Such a record comes in several batches, which hold nothing else, and only the last of these
-// batches counts the record in num_records. So the next batch always begins at first_record +
-// num_records.
+// A batch holds whole records. A record with more entries than fit into a batch comes in several
+// batches, which hold nothing else, and of which only the last counts the record in num_records:
+// the next batch always begins at first_record + num_records.
 template <typename T>
 struct LevelBatch {
   // The number of the record that contains the first entry, and how many records end in this batch.
@@ -204,15 +203,14 @@ class CFILE_EXPORT OwnedValues {
 
 }  // namespace internal
 
-// Rows that own their memory. Cursor::Take fills such a batch. A batch that is filled again reuses
-// its memory. Thread-compatible.
+// Rows that own their memory, for Cursor::Take. A batch that is filled again reuses its memory.
+// Thread-compatible.
 template <typename T>
 class OwnedBatch {
  public:
   size_t size() const { return values_.size(); }
 
-  // The rows. The view is valid until the next change of this object. The view's first_ordinal is
-  // not set.
+  // A view of the rows, without first_ordinal, valid until the next change of this object.
   Batch<T> batch() const { return values_.batch().template As<T>(); }
 
   // Makes `size` rows with the value T{}, none of them null.
@@ -240,7 +238,6 @@ class OwnedBatch {
   internal::OwnedValues values_{encodings::LaneOf<T>()};
 };
 
-// The maximum number of rows in a batch.
 inline constexpr size_t kMaxBatchRows = 65'536;
 
 // What Batches() of a cursor or a scan returns: the batches from its position to its end, for a

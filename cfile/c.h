@@ -15,11 +15,12 @@
 //   cfile_file_free(file);
 //
 // Results. Functions return CFILE_OK or the code of an error, whose text is cfile_error_message().
-// cfile/CONCEPTS.md says which errors each kind of call has; comments name only the others. Out
-// parameters are the last parameters, and are unchanged after an error, unless a comment says
-// otherwise. No exception leaves a function. If there is no memory, the code is
-// CFILE_RESOURCE_EXHAUSTED. A pointer may be null only if a comment says so, or if it is an array
-// without elements. Most functions check the pointers and return CFILE_INVALID_ARGUMENT.
+// cfile/CONCEPTS.md says which errors each kind of call has; comments name only the others. The
+// position of a column, row, part or pair that a file, table or writer does not have is
+// CFILE_OUT_OF_RANGE. Out parameters are the last parameters, and are unchanged after an error,
+// unless a comment says otherwise. No exception leaves a function. If there is no memory, the code
+// is CFILE_RESOURCE_EXHAUSTED. A pointer may be null only if a comment says so, or if it is an
+// array without elements. Most functions check the pointers and return CFILE_INVALID_ARGUMENT.
 //
 // Memory. The caller frees each object with the function of its type whose name ends with _free,
 // which does nothing if the object is null. Objects may be freed in any order and in any thread: a
@@ -135,7 +136,6 @@ typedef struct cfile_file_info {
 // `info`: the caller sets struct_size.
 cfile_code cfile_file_get_info(const cfile_file* file, cfile_file_info* info);
 // Returns a pair of the metadata. The bytes live as long as the file.
-// CFILE_OUT_OF_RANGE: there is no such pair.
 cfile_code cfile_file_get_metadata(const cfile_file* file, size_t index, cfile_bytes* key,
                                    cfile_bytes* value);
 
@@ -183,8 +183,7 @@ cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_valu
                                           size_t num_values, uint64_t* ordinal, int32_t* exact);
 
 // Returns copies of the values at `ordinals`, which may be in any order. The batch is valid until
-// the next call on this cursor. Afterwards the cursor may be at any row. CFILE_OUT_OF_RANGE: there
-// is no such row.
+// the next call on this cursor. Afterwards the cursor may be at any row.
 cfile_code cfile_cursor_take(cfile_cursor* cursor, const uint64_t* ordinals, size_t num_ordinals,
                              cfile_batch* batch);
 
@@ -224,7 +223,7 @@ cfile_code cfile_filter_columns(const char* column, int32_t test, const char* ot
 // fit the columns of the file or table.
 cfile_code cfile_file_filter(const cfile_file* file, const char* text, cfile_filter** filter);
 cfile_code cfile_table_filter(const cfile_table* table, const char* text, cfile_filter** filter);
-// Make a filter from other filters. The operands are copied. The caller still frees the operands.
+// Make a filter from copies of other filters, which the caller still frees.
 cfile_code cfile_filter_and(const cfile_filter* const* operands, size_t num_operands,
                             cfile_filter** filter);
 cfile_code cfile_filter_or(const cfile_filter* const* operands, size_t num_operands,
@@ -252,14 +251,14 @@ cfile_code cfile_file_scan(const cfile_file* file, const cfile_scan_options* opt
                            cfile_scan** scan);
 void cfile_scan_free(cfile_scan* scan);
 size_t cfile_scan_num_columns(const cfile_scan* scan);
-// Goes to the next rows that match. *num_rows: the number of these rows, at most
-// CFILE_MAX_BATCH_ROWS. 0: the scan is at its end.
+// Goes to the next rows that match. *num_rows: their number, at most CFILE_MAX_BATCH_ROWS, or 0 at
+// the end of the scan.
 cfile_code cfile_scan_next(cfile_scan* scan, size_t* num_rows);
 // Return what the last call of cfile_scan_next has found. cfile_scan_column returns the values of a
 // column, valid until the next call of cfile_scan_next. `column`: a position in the list of columns
-// that the scan returns. cfile_scan_ordinals copies the numbers of the rows to `ordinals`, which
-// has room for *num_rows numbers. CFILE_OUT_OF_RANGE: there is no such column, or cfile_scan_next
-// has found nothing. CFILE_UNIMPLEMENTED: the column has levels.
+// that the scan returns. CFILE_OUT_OF_RANGE: also if cfile_scan_next has found nothing.
+// CFILE_UNIMPLEMENTED: the column has levels. cfile_scan_ordinals copies the numbers of the rows to
+// `ordinals`, which has room for *num_rows numbers.
 cfile_code cfile_scan_column(cfile_scan* scan, size_t column, cfile_batch* batch);
 cfile_code cfile_scan_ordinals(const cfile_scan* scan, uint64_t* ordinals);
 // Makes cfile_scan_next return CFILE_CANCELLED soon. May be called in any thread.
@@ -303,7 +302,6 @@ typedef struct cfile_column_info {
   int32_t has_levels;
   int32_t is_key;  // 1: a column of the compound key
 } cfile_column_info;
-// CFILE_OUT_OF_RANGE: there is no such column.
 cfile_code cfile_table_get_column(const cfile_table* table, size_t column, cfile_column_info* info);
 // Finds the position of a column. CFILE_NOT_FOUND: there is no such column.
 cfile_code cfile_table_find_column(const cfile_table* table, const char* name, size_t* column);
@@ -315,7 +313,6 @@ typedef struct cfile_part_info {
   uint64_t num_rows;
   uint64_t size_bytes;
 } cfile_part_info;
-// CFILE_OUT_OF_RANGE: there is no such part.
 cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_part_info* info);
 
 // If a table has a merge rule (cfile_schema_set_merge_rule), scans, lookups, merge cursors and
@@ -325,15 +322,14 @@ cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_par
 
 // Makes a cursor over all parts of a column, or of the key index. All rows of a batch are from one
 // part. After cfile_cursor_seek_key, cfile_cursor_next continues by row number, not by key.
-// CFILE_OUT_OF_RANGE: there is no such column. CFILE_INVALID_ARGUMENT: the column has levels.
+// CFILE_INVALID_ARGUMENT: the column has levels.
 cfile_code cfile_table_cursor(const cfile_table* table, size_t column, cfile_cursor** cursor);
 cfile_code cfile_table_scan(const cfile_table* table, const cfile_scan_options* options,
                             cfile_scan** scan);
 
 // Makes an object that finds the newest row of a key, and reads `columns` of this row: the last row
 // of the last part that has the key. More about it: TableLookup (cfile/table_lookup.h).
-// CFILE_OUT_OF_RANGE: there is no such column. CFILE_INVALID_ARGUMENT: a column has levels.
-// CFILE_FAILED_PRECONDITION: the table has no keys.
+// CFILE_INVALID_ARGUMENT: a column has levels. CFILE_FAILED_PRECONDITION: the table has no keys.
 cfile_code cfile_table_lookup(const cfile_table* table, const size_t* columns, size_t num_columns,
                               cfile_lookup** lookup);
 void cfile_lookup_free(cfile_lookup* lookup);
@@ -345,7 +341,7 @@ cfile_code cfile_lookup_get(cfile_lookup* lookup, const cfile_value* key, size_t
                             int32_t* found, uint64_t* ordinal);
 // Returns the value of a column of the row that was found, as a batch of one row, valid until the
 // next call of cfile_lookup_get. `column`: a position in the list of columns of the lookup.
-// CFILE_OUT_OF_RANGE: there is no such column, or the last call has found no row.
+// CFILE_OUT_OF_RANGE: also if the last call has found no row.
 cfile_code cfile_lookup_column(cfile_lookup* lookup, size_t column, cfile_batch* batch);
 
 // Makes a cursor that reads the rows of a table in the order of their keys; of rows with equal
@@ -379,7 +375,7 @@ cfile_code cfile_merge_cursor_previous(cfile_merge_cursor* cursor, size_t max_ro
                                        size_t* num_rows);
 // Returns the values of a column in the rows that the last call has read, valid until the next call
 // that moves the cursor; first_ordinal is not set. `column`: a position in the list of columns of
-// the cursor. CFILE_OUT_OF_RANGE: there is no such column, or the last call has read no rows.
+// the cursor. CFILE_OUT_OF_RANGE: also if the last call has read no rows.
 cfile_code cfile_merge_cursor_column(cfile_merge_cursor* cursor, size_t column, cfile_batch* batch);
 
 // ---- Writers: of a file, or of a new part of a table
@@ -412,8 +408,8 @@ enum {
   CFILE_OLDEST_READER_0_2 = 3
 };
 
-// A place for the bytes of a file. The library makes one call at a time. The callbacks must not
-// throw exceptions or jump out of the library. Codes of errors: as for cfile_source.
+// A place for the bytes of a file. The library makes one call at a time. For the callbacks and
+// their codes of errors, the rules of cfile_source hold.
 typedef struct cfile_sink {
   size_t struct_size;
   void* user_data;   // passed to the callbacks; may be null
@@ -460,15 +456,15 @@ cfile_code cfile_writer_create_part(const char* directory, const cfile_writer_op
 
 // Appends rows to a column. A file has only column 0. The columns of a table may be filled in any
 // order. `type`: the type of the elements of `values` (CFILE_BOOL, ...), which must be the type of
-// the column. CFILE_BYTES also stands for CFILE_FIXED_BYTES. `validity`: as in cfile_batch. If it
-// is null, all rows hold a value. CFILE_OUT_OF_RANGE: also if there is no such column. If the
-// library refuses `column`, `type` or a null pointer, the writer may be used further. After any
-// other error each later call returns an error.
+// the column. CFILE_BYTES also stands for CFILE_FIXED_BYTES. `validity`: as in cfile_batch; null:
+// all rows hold a value. If the library refuses `column`, `type` or a null pointer, the writer may
+// be used further. After any other error each later call returns an error.
 cfile_code cfile_writer_append(cfile_writer* writer, size_t column, int32_t type,
                                const void* values, const uint8_t* validity, size_t num_values);
 // Adds a pair to the metadata of a file. CFILE_FAILED_PRECONDITION: the writer writes a table.
 cfile_code cfile_writer_add_metadata(cfile_writer* writer, cfile_bytes key, cfile_bytes value);
-// Completes the file or the part, and makes it visible. Called once. Then only free the writer.
+// Completes the file or the part, and makes it visible. Called once; only free the writer
+// afterwards.
 cfile_code cfile_writer_finish(cfile_writer* writer);
 // If cfile_writer_finish was not called, removes all that was written.
 void cfile_writer_free(cfile_writer* writer);
@@ -485,13 +481,12 @@ typedef struct cfile_arrow_options {
   uint64_t max_batch_rows;
 } cfile_arrow_options;
 
-// Make a stream of the rows that `scan` selects. If `scan` is null, the stream has all rows and
-// columns. If `options` is null, the defaults hold. *stream is an uninitialised or released struct.
-// The caller releases *stream. After an error *stream is released. The stream and its arrays own or
-// share the memory that they need. But if cfile_file_open_memory did not copy its bytes, the caller
-// must keep these bytes. Errors: as cfile_file_scan. CFILE_UNIMPLEMENTED: a column has no Arrow
-// type. CFILE_INVALID_ARGUMENT: column_only is set for a table, or together with a filter, columns,
-// a limit or `reverse`.
+// Make a stream of the rows that `scan` selects; null: of all rows and columns. `options`: null
+// means the defaults. *stream is an uninitialised or released struct, which the caller releases,
+// and which is released after an error. The stream and its arrays own or share the memory that they
+// need, but the caller must keep bytes that cfile_file_open_memory did not copy. Errors: as
+// cfile_file_scan. CFILE_UNIMPLEMENTED: a column has no Arrow type. CFILE_INVALID_ARGUMENT:
+// column_only is set for a table, or together with a filter, columns, a limit or `reverse`.
 cfile_code cfile_file_export_arrow(const cfile_file* file, const cfile_scan_options* scan,
                                    const cfile_arrow_options* options,
                                    struct ArrowArrayStream* stream);

@@ -106,9 +106,8 @@ enum {
   CFILE_VALUE_BYTES = 7
 };
 
-// Makes a value for an integer column.
-// For a date, time or timestamp column, `value` is the stored number.
-// For a decimal column, `value` is the number without the decimal point.
+// Makes a value for an integer column. For a date, time or timestamp column, `value` is the stored
+// number. For a decimal column, `value` is the number without the decimal point.
 static inline cfile_value cfile_value_int64(int64_t value) {
   cfile_value result = {CFILE_VALUE_INT64, 0, {0}};
   result.as.int64 = value;
@@ -129,8 +128,8 @@ static inline cfile_value cfile_value_bytes(const char* data, size_t size) {
 // The maximum number of rows in a batch.
 #define CFILE_MAX_BATCH_ROWS 65536
 
-// Rows of a column. The batch does not own the memory of its arrays. The function that fills a
-// batch says how long it stays valid.
+// Rows of a column. The batch does not own its arrays; the function that fills it says how long
+// they stay valid.
 typedef struct cfile_batch {
   int32_t type;  // CFILE_BOOL, ...: the type of the elements of `values`
   int32_t reserved;

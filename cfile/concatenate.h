@@ -29,7 +29,7 @@ struct ConcatenateReport {
 //
 // A block is copied without decoding its values if the conditions of Compact
 // (cfile/table_maintenance.h) are true, and if its file is nullable exactly if the new file is
-// nullable. So no block is copied if options.movable_blocks is false. All other values are encoded
+// nullable. If options.movable_blocks is false, no block is copied. All other values are encoded
 // again.
 //
 // `progress`: called with the number of rows that were written since the last call. If `progress`

@@ -38,7 +38,6 @@ CFILE_EXPORT std::vector<std::string> FeatureNames(uint32_t incompatible_feature
 // Feature bits that a reader may ignore.
 inline constexpr uint32_t kCompatibleFeatureStatistics = 1u << 0;
 
-// The two kinds of index trees.
 enum class IndexKind : uint8_t { kPositional, kValue };
 
 // The totals of all blocks of a file that have the same encoding.

@@ -22,8 +22,8 @@ using encodings::kMaxBlockFields;
 enum class RegionKind : uint8_t {
   kHeader,
   kDataBlock,
-  kPositionalNode,  // a node of the positional index
-  kValueNode,       // a node of the value index
+  kPositionalNode,
+  kValueNode,
   kDictionary,
   kStatistics,
   kFooter,

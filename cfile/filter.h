@@ -36,8 +36,8 @@ namespace cfile {
 //   string, binary, uuid, fixed     strings
 //   int96                           Int96
 //
-// An integer or a double may lie outside the range of the column's type, or, for integers, between
-// two of its values. Then it is still compared as a number. A plain value.
+// An integer or a double is compared as a number even if it lies outside the range of the column's
+// type, or, for integers, between two of its values. A plain value.
 class Literal {
  public:
   using Variant = std::variant<bool, int128_t, double, Int96, std::string>;

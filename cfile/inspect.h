@@ -33,7 +33,6 @@ struct MetadataText {
 };
 CFILE_EXPORT MetadataText DescribeMetadata(const FileInfo& info);
 
-// One data block.
 struct BlockInfo {
   uint64_t index = 0;  // 0, 1, ... in ordinal order
   BlockPointer pointer;
@@ -81,8 +80,8 @@ struct CFILE_EXPORT VerifyReport {
   std::optional<std::string> max_key;
   std::vector<Damage> damages;  // the first kMostDamages
   uint64_t more_damages = 0;    // the number of further damages
-  // The parts that Verify did not check because of a limit of ReaderOptions, which are not damage.
-  // Each status is kOutOfRange. At most kMostDamages entries.
+  // The parts that Verify did not check because of a limit of ReaderOptions (kOutOfRange), which
+  // are not damage; at most kMostDamages.
   std::vector<Damage> limits;
   uint64_t more_limits = 0;
 
@@ -123,10 +122,10 @@ CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader,
                                                           const FileRegion& region,
                                                           size_t max_fields = kMaxBlockFields);
 
-// Describes a file that Reader::Open refuses because its header or footer is damaged. Returns the
-// header, the bytes between header and footer as a gap, and the footer. The regions cover the whole
-// file. If the header or the footer cannot be found, its bytes belong to the gap. Does not read
-// blocks. Precondition: as for DescribeRegion.
+// Describes a file that Reader::Open refuses because its header or footer is damaged, without
+// reading blocks. The regions cover the whole file: the header, a gap, and the footer. If the
+// header or the footer cannot be found, its bytes belong to the gap. Precondition: as for
+// DescribeRegion.
 CFILE_EXPORT absl::StatusOr<std::vector<RegionDetails>> DescribeEnds(
     const Source& source, const ReaderOptions& options = {}, size_t max_fields = kMaxBlockFields);
 

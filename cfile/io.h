@@ -66,8 +66,8 @@ class CFILE_EXPORT Source {
   // time. Cursors then read one range after the other.
   virtual bool HasLatency() const { return true; }
 
-  // True if BeginRead can be called. Then readers call BeginRead instead of ReadMany where they
-  // read in advance, and decode the first ranges while the next ranges are under way.
+  // True if BeginRead can be called. Readers then call it instead of ReadMany where they read in
+  // advance, and decode the first ranges while the next ranges are under way.
   virtual bool ReadsInBackground() const { return false; }
 
   // Begins to read a range, and returns at once. `out` is filled when PendingRead::Wait has
@@ -95,9 +95,9 @@ class CFILE_EXPORT Source {
   // read again; then the reader reads them once more. Precondition: offset + size <= size().
   virtual bool Forget(uint64_t /*offset*/, uint64_t /*size*/) const { return false; }
 
-  // A hint: a seek will soon read these bytes, but perhaps no bytes before or after them. So the
-  // source may fetch these bytes in the background. Called only if InMemory is not empty. Must
-  // return quickly if the bytes are in memory already. Precondition: offset + size <= size().
+  // A hint: a seek will soon read these bytes, but perhaps no bytes before or after them, so the
+  // source may fetch them in the background. Called only if InMemory is not empty. Must return
+  // quickly if the bytes are in memory already. Precondition: offset + size <= size().
   virtual void WillRead(uint64_t /*offset*/, uint64_t /*size*/) const {}
 };
 

@@ -42,9 +42,8 @@
 namespace cfile {
 
 // Writes one leaf column into one file. LevelLimits (cfile/types.h) gives the maximum levels and
-// their layout in the file. Thread-compatible. After an error each later call returns this error,
-// and a writer that is destroyed without Finish leaves no files. The file's bytes do not depend on
-// how the entries are divided among calls, not even for Kudu's arrays.
+// their layout in the file. The file's bytes do not depend on how the entries are divided among
+// calls, not even for Kudu's arrays.
 //
 // Memory: the encoded data of one data block, including its levels. A record lies in one block,
 // which limits the record's size: see Append.
@@ -101,15 +100,14 @@ class LevelWriter : public WriterBase {
   LevelLimits limits_;
 };
 
-// A position in a leaf column; Reader::NewLevelCursor makes one. Thread-compatible; keeps the file
-// open. Memory: one block and one batch.
+// A position in a leaf column; Reader::NewLevelCursor makes one. Memory: one block and one batch.
 //
 // Also reads flat files (written by Writer). Each row is then a record of one entry, and the limits
 // are {0, 1} if the column is nullable, else {0, 0}.
 //
 // After an error of Next, the next call continues with the first entry that was not returned, or
-// returns the error again. After an error of SeekToRecord, record() is unchanged and the cursor is
-// at that record's first entry.
+// returns the error again. After an error of SeekToRecord, the cursor is at the first entry of
+// record(), which is unchanged.
 template <typename T>
 class LevelCursor {
   static_assert(CheckValueType<T>());
@@ -121,9 +119,9 @@ class LevelCursor {
   const LevelLimits& limits() const { return impl_->limits(); }
   uint64_t num_records() const { return impl_->num_records(); }
 
-  // Goes to the first entry of `record`; num_records() is the end.
-  // The time is in proportion to the number of entries between the start of the record's block
-  // and the record. kOutOfRange: record > num_records().
+  // Goes to the first entry of `record`; num_records() is the end. Takes time in proportion to the
+  // number of entries between the start of the record's block and the record. kOutOfRange: record >
+  // num_records().
   absl::Status SeekToRecord(uint64_t record) { return impl_->SeekToOrdinal(record); }
 
   // Returns the next entries, all from one block: at least 1 entry unless the cursor is at the end,

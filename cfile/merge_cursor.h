@@ -88,10 +88,10 @@ class MergeBatch {
 //
 // Rows with equal keys come in the order in which their parts were appended, the oldest first; in
 // one part, in the order of their ordinals. (Read backwards, the newest row comes first, which is
-// the one that TableLookup returns.) Seeks treat -0 and 0 as equal keys, except in compound keys.
-// But all rows with -0 come before those with 0.
+// the one that TableLookup returns.) Seeks treat -0 and 0 as equal keys, except in compound keys,
+// but all rows with -0 come before those with 0.
 //
-// A seek searches only in the parts whose bounds in table.cft do not exclude the key. It reads no
+// A seek searches only in the parts whose bounds in table.cft do not exclude the key, and reads no
 // values. A file is opened when the cursor needs it. Next and Previous then read blocks of the keys
 // and of the columns, each once if the cursor keeps its direction. To find many single keys, use
 // TableLookup::GetMany.
@@ -99,12 +99,10 @@ class MergeBatch {
 // Memory: for each part that the cursor has entered and not left, one block and one batch of the
 // keys and of each column. Parts that it has left keep theirs as long as at most 16 parts have any.
 //
-// Thread-compatible; keeps the table open. All calls may return the errors of reading a table.
-// kDataLoss: also if a file does not have the bounds that table.cft says. After an error the
-// position is unchanged, and the call may be repeated; but if a block of a file without a
-// positional index (a key index) could not be read, only a seek continues (kFailedPrecondition).
-// The templates return kInvalidArgument if T is not the type of the keys or if a key is NaN; with
-// key columns, T is std::string_view.
+// Errors are those of reading a table, and kDataLoss if a file does not have the bounds that
+// table.cft says. If a block of a file without a positional index (a key index) could not be read,
+// only a seek continues (kFailedPrecondition). The templates also return kInvalidArgument if a key
+// is NaN; with key columns, T is std::string_view.
 class CFILE_EXPORT MergeCursor {
  public:
   // Goes to the first row of the range whose key is not less than `key`, or to the end of the
@@ -115,9 +113,9 @@ class CFILE_EXPORT MergeCursor {
     return SeekToKeyOf(&key, &HoldsType<T>);
   }
 
-  // Limits the cursor to a range: the rows whose keys are at least `low` and less than `high`.
-  // nullopt: no bound. Goes to the first of these rows. The range stays until it is set again: no
-  // call leaves it. The call costs one search in each part of `low`.
+  // Limits the cursor to the rows whose keys are at least `low` and less than `high` (nullopt: no
+  // bound), until the range is set again, and goes to the first of these rows. Costs one search in
+  // each part of `low`.
   template <typename T, typename = IfValueType<T>>
   absl::Status SeekToKeyRange(const std::optional<T>& low,
                               const std::optional<std::type_identity_t<T>>& high) {

@@ -47,15 +47,14 @@ CFILE_EXPORT std::string OldestReaderName(OldestReader reader);
 CFILE_EXPORT absl::StatusOr<OldestReader> ParseOldestReader(std::string_view name);
 
 // How the writer chooses the encoding and the compression of a block. A candidate is an encoding
-// that automatic choice may take (encodings/core/codec.h), with or without compression. The
-// writer estimates the size and the scan speed of each candidate. It ignores candidates that are
-// slower than the goal's scan speed or larger than PLAIN without compression. Among the others, it
-// takes the fastest whose size is at most the smallest size times the goal's factor. With kBalanced
-// and kSpeed, the size may also exceed the smallest size by 0.2 % of the decoded bytes, or by 16
-// bytes for the whole column. If no candidate is left, the writer takes PLAIN.
-// The scan speed counts decoded bytes; a string counts as its bytes plus 16 bytes for its view. In
-// a column with a value index, an encoding that must decode values to find a key counts as four
-// times slower.
+// that automatic choice may take (encodings/core/codec.h), with or without compression. The writer
+// estimates the size and the scan speed of each candidate. It ignores candidates that are slower
+// than the goal's scan speed or larger than PLAIN without compression. Among the others, it takes
+// the fastest whose size is at most the smallest size times the goal's factor. With kBalanced and
+// kSpeed, the size may also exceed the smallest size by 0.2 % of the decoded bytes, or by 16 bytes
+// for the whole column. If no candidate is left, the writer takes PLAIN. The scan speed counts
+// decoded bytes; a string counts as its bytes plus 16 bytes for its view. In a column with a value
+// index, an encoding that must decode values to find a key counts as four times slower.
 enum class Goal : uint8_t {
   // The scan speed is at least 1.5 GB/s on one core, in a column with a value index 2 GB/s, and the
   // factor is 1.1. A block is compressed with zstd if this makes the block at least 15 % smaller.
@@ -135,8 +134,8 @@ struct WriterOptions {
   size_t block_size_bytes = 256 * 1024;
   uint32_t max_values_per_block = 1 << 20;
   // In a file with a value index, a data block also ends when it takes approximately this many
-  // bytes in the file, or, if it is compressed, four times as many. So a search by key in a file
-  // that is not in memory reads little. The first block, blocks by which the writer chooses an
+  // bytes in the file, or, if it is compressed, four times as many. A search by key in a file that
+  // is not in memory then reads little. The first block, blocks by which the writer chooses an
   // encoding, and the blocks after the first 65,536 may be larger. 0: no such limit; searches and
   // scans of files in memory are then faster. No effect on files without a value index, of version
   // 1 and for OldestReader::kKudu.
@@ -144,8 +143,8 @@ struct WriterOptions {
   // An index node ends when its size exceeds this number of bytes.
   size_t index_block_size_bytes = 32 * 1024;
 
-  // Limits. If one is exceeded, the call returns kOutOfRange and the error names the limit. Where
-  // ReaderOptions has a limit of the same name, its default is the same.
+  // Limits (kOutOfRange). Where ReaderOptions has a limit of the same name, its default is the
+  // same.
   //
   // The largest block before compression, up to 2^31 - 1 bytes. A value may have at most 64 bytes
   // less than this limit. The writer ends blocks before this limit. In two cases it cannot, and the
@@ -231,9 +230,8 @@ struct ReaderOptions {
   enum class Access : uint8_t { kMap, kPread } access = Access::kMap;
 
   // Whether checksums are verified: once for each block if the source is in memory, otherwise each
-  // time a block is read. There is an exception for movable blocks of a source in memory: Get, and
-  // Take of a few rows, may verify only the parts of the block that they read. Then these parts are
-  // verified each time they are read.
+  // time a block is read. Of movable blocks of a source in memory, Get, and Take of a few rows, may
+  // verify only the parts that they read, each time they read them.
   bool verify_checksums = true;
 
   // For tables with a merge rule (Schema::merge_rule). True: readers return all rows that are
@@ -256,17 +254,16 @@ struct ReaderOptions {
   // operating system itself reads ahead of a scan.
   size_t read_ahead_bytes = (size_t{1} << 20) + (size_t{1} << 16);
   // The most ranges that one call of Source::ReadMany reads, or that a cursor reads in the
-  // background at the same time (Source::BeginRead); 0 counts as 1. Each range has up to
-  // read_ahead_bytes bytes. A cursor keeps the memory of these ranges. In a scan of a table, ranges
-  // grow to 4 MiB if max_table_memory_bytes has room for them. A cursor that reads block after
-  // block begins with one range, and doubles the number with each call, up to the end of its range
-  // of rows. In Take and SeekMany, and for the rows that match a filter, the cursor knows before
-  // the first call which blocks it will read. Then the first call already has this many ranges. No
-  // effect if the source is in memory or has no latency (Source::HasLatency), like local files.
+  // background at the same time (Source::BeginRead); 0 counts as 1. A cursor keeps the memory of
+  // these ranges, each of up to read_ahead_bytes bytes; in a scan of a table, they grow to 4 MiB if
+  // max_table_memory_bytes has room for them. A cursor that reads block after block begins with one
+  // range, and doubles the number with each call, up to the end of its range of rows. For Take,
+  // SeekMany, and the rows that match a filter, the first call already has this many ranges,
+  // because the cursor knows which blocks it will read. No effect if the source is in memory or has
+  // no latency (Source::HasLatency), like local files.
   size_t max_requests_in_flight = 16;
 
-  // Limits. If a file exceeds a limit, the call returns kOutOfRange before it allocates the memory,
-  // and the error names the limit. Such a file is not damaged: it can be read with a higher
+  // Limits. A file that exceeds one (kOutOfRange) is not damaged: it can be read with a higher
   // limit.
   //
   // The largest block in bytes, as stored and before compression. A reader holds up to twice this

@@ -22,19 +22,17 @@ inline constexpr std::string_view kPackedFileName = "columns.packed";
 // The last bytes of a packed file.
 inline constexpr std::string_view kPackedMagic = "cfilepk1";
 
-// A column in a packed file.
 struct PackedColumn {
   std::string file_name;    // the name that the column would have as a file of its own
   uint64_t offset = 0;      // of the column's CFile in the packed file
   uint64_t size_bytes = 0;  // of the column's CFile
 };
 
-// True if the last bytes of `source` are kPackedMagic. False also if they cannot be read.
+// True if the last bytes of `source` can be read and are kPackedMagic.
 CFILE_EXPORT bool IsPackedFile(const Source& source);
 
 // Returns the columns of a packed file, in the order of their bytes. Reads only the end of the
-// file. kDataLoss: the directory at the end is damaged, or this is no packed file. kOutOfRange: the
-// directory exceeds the limit. Other errors: those of Source::ReadAt.
+// file. kDataLoss: the directory at the end is damaged, or this is no packed file.
 CFILE_EXPORT absl::StatusOr<std::vector<PackedColumn>> ReadPackedDirectory(
     const Source& source, size_t max_metadata_size_bytes = kMaxMetadataSizeBytes);
 

@@ -23,13 +23,12 @@
 //   groups, LIST, MAP                records (cfile/record_schema.h)
 //
 // Key-value metadata. A table keeps the pairs of its Parquet file (TableReader::metadata), or those
-// that all files of a directory have. Rows that are appended change nothing.
-// Export writes the pairs again. ARROW:schema and pandas describe columns: they are written for
-// the columns that are exported and are still of the same type, and pandas' RangeIndex only for
-// the same number of rows. So libraries of Arrow and pandas get back their schema. Time zones in
-// ARROW:schema become those of the columns; without it, all have UTC. An export of other time
-// zones than UTC always has ARROW:schema. Pairs with which Spark and Avro describe their own
-// schema are not kept.
+// that all files of a directory have. Rows that are appended change nothing. Export writes the
+// pairs again. ARROW:schema and pandas describe columns: they are written for the columns that are
+// exported and are still of the same type, and pandas' RangeIndex only for the same number of rows.
+// So libraries of Arrow and pandas get back their schema. Time zones in ARROW:schema become those
+// of the columns; without it, all have UTC. An export of other time zones than UTC always has
+// ARROW:schema. Pairs with which Spark and Avro describe their own schema are not kept.
 //
 // Categories. If ARROW:schema says that a column of strings is a dictionary, and all row groups
 // have the same dictionary page of at most 64 KiB, then the values of this page are the categories

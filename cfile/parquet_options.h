@@ -79,9 +79,9 @@ struct ParquetExportOptions {
   bool data_page_v2 = true;    // false: page headers of version 1
   bool page_index = true;      // column index and offset index
   bool page_checksums = true;  // CRC32 of each page
-  // True: the values of a block are checked, as a reader does, before its bytes are copied.
-  // False: only the checksums are verified, and the numbers of rows and values. This is faster if
-  // blocks are compressed. Then a block whose writer was wrong becomes a page that is wrong.
+  // True: the values of a block are checked, as a reader does, before its bytes are copied. False:
+  // only the checksums are verified, and the numbers of rows and values. This is faster if blocks
+  // are compressed, but a block whose writer was wrong becomes a page that is wrong.
   bool check_values = true;
   // kDefault: a page keeps the codec of its block if Parquet has this codec. Values that are
   // encoded again are compressed with the codec of their column, or with zstd if it has none; they

@@ -31,15 +31,13 @@
 
 namespace cfile {
 
-// The longest id of a commit.
 inline constexpr size_t kMaxCommitIdBytes = 128;
 
 struct CommitPartsOptions {
   // Names the work that this commit publishes. If the table remembers the id, the work was
   // published before, and CommitParts changes nothing. A table remembers the ids of its newest
-  // 1,000 commits that had one.
-  // Empty: the commit has no id. Then CommitParts recognizes only parts that it has published
-  // before, as long as CollectGarbage has not removed them.
+  // 1,000 commits that had one. Empty: the commit has no id, and CommitParts recognizes only parts
+  // that it has published before, as long as CollectGarbage has not removed them.
   std::string id = {};
   // The names (PartInfo::name) of parts that the new parts replace, as in TableWriter::Replace.
   std::vector<std::string> replaced = {};
@@ -51,12 +49,12 @@ struct CommitPartsOptions {
 };
 
 // Publishes parts in one commit. `parts`: results of TableWriter::FinishPrepared for this table.
-// The new parts keep the order of `parts`. They become the last parts of the table, or get the
-// place of the first replaced part. If there is no table, the commit creates it. Other writers may
-// commit at the same time. All parts are in the table afterwards.
+// The new parts, in the order of `parts`, become the last parts of the table, or get the place of
+// the first replaced part. If there is no table, the commit creates it. Other writers may commit at
+// the same time: all parts are in the table afterwards.
 //
 // Returns true if this call has published the parts. Returns false if an earlier commit has: one
-// with the same id, or one of the same parts. So at most one of several calls with the same parts
+// with the same id, or one of the same parts. At most one of several calls with the same parts
 // returns true.
 //
 // kInvalidArgument: the id is too long; `parts` have different schemas; a part is named twice; or

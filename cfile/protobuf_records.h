@@ -49,7 +49,7 @@ CFILE_EXPORT absl::StatusOr<RecordSchema> RecordSchemaOf(
     const google::protobuf::Descriptor& descriptor, const RecordLimits& limits = {});
 
 // Writes one new part of a table of records from messages of one type. The descriptor of the type
-// must outlive the writer. Thread-compatible.
+// must outlive the writer.
 class CFILE_EXPORT MessageWriter {
  public:
   // As in RecordWriter. Create makes a table with the schema of the descriptor. Append fills the
@@ -65,10 +65,9 @@ class CFILE_EXPORT MessageWriter {
   MessageWriter& operator=(MessageWriter&&) noexcept;
   ~MessageWriter();
 
-  // Writes one message. kInvalidArgument: the message has another type, or a required field is
-  // missing (the error names its path). kOutOfRange: the message is larger than
-  // max_message_size_bytes in the WriterOptions of the first column. After an error each later call
-  // returns this error, except after a message of another type.
+  // Writes one message. kInvalidArgument: the message has another type, after which the writer can
+  // go on, or a required field is missing. kOutOfRange: the message is larger than
+  // max_message_size_bytes in the WriterOptions of the first column.
   absl::Status Write(const google::protobuf::Message& message);
   // Publishes the part, as RecordWriter::Finish.
   absl::Status Finish();
@@ -82,7 +81,6 @@ class CFILE_EXPORT MessageWriter {
 };
 
 // Reads messages of one type from a table. The descriptor of the type must outlive the reader.
-// Thread-compatible.
 class CFILE_EXPORT MessageReader {
  public:
   // Opens the table at `directory`. `paths` selects fields as in RecordReader::Open. Fields that

@@ -58,8 +58,8 @@ class Predicate;  // cfile/predicate.h
 template <typename T>
 class Scan;  // cfile/scan.h
 
-// Does the work of Cursor, for the library. It has the functions of internal::AnyCursor. They are
-// not virtual, so that a program contains only the functions that it calls.
+// Does the work of Cursor, for the library, with the functions of internal::AnyCursor. They are not
+// virtual, so that a program contains only the functions that it calls.
 class CFILE_EXPORT UntypedCursor {
  public:
   explicit UntypedCursor(std::unique_ptr<internal::ValueCursor> impl);
@@ -100,9 +100,8 @@ class TypedCursor {
   absl::Status SeekToOrdinal(uint64_t ordinal) { return impl_->SeekToOrdinal(ordinal); }
 
   // Goes to the first value >= `key`; among equal values, to the one with the lowest ordinal. As in
-  // predicates, -0 equals 0.
-  // kFailedPrecondition: the file has no value index, or holds Bloom filters. kInvalidArgument: the
-  // key is NaN.
+  // predicates, -0 equals 0. kFailedPrecondition: the file has no value index, or holds Bloom
+  // filters. kInvalidArgument: the key is NaN.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
     const T copy = key;  // `key` may lie in the last batch, whose memory the search uses
     return impl_->SeekToKey(&copy);
@@ -164,7 +163,7 @@ class TypedCursor {
 
   // Copies the values at `ordinals`, which may be in any order, to `out` in the order of
   // `ordinals`. Opens each block once for 131,072 ordinals. Afterwards the cursor may be at any
-  // row. kOutOfRange: an ordinal is >= num_rows(); the error names it.
+  // row. kOutOfRange: an ordinal is >= num_rows().
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
     return impl_->Take(ordinals, out.untyped());
   }
@@ -188,10 +187,8 @@ class TypedCursor {
 };
 }  // namespace internal
 
-// A position in a column. Thread-compatible; keeps the file open and may outlive the Reader.
-// Memory: one block and one batch; the data read ahead if the source is not in memory (see
-// ReaderOptions); and up to 4 MiB of buffers after Take or SeekMany. All calls may return the
-// errors of reading a file; after an error the position is unchanged.
+// A position in a column. Memory: one block and one batch; the data read ahead if the source is not
+// in memory (see ReaderOptions); and up to 4 MiB of buffers after Take or SeekMany.
 template <typename T>
 class Cursor : public internal::TypedCursor<T, UntypedCursor> {
  public:
@@ -206,8 +203,7 @@ class Cursor : public internal::TypedCursor<T, UntypedCursor> {
   friend class internal::ReaderAccess;
 };
 
-// An open file. Immutable and thread-safe. A copy is another handle on the same open file, which
-// is closed when its last handle and its last cursor are destroyed.
+// An open file. Immutable and thread-safe. A copy is another handle on the same open file.
 class CFILE_EXPORT Reader {
  public:
   // Opens a file: reads and checks the header and the footer only. kDataLoss: also if the file is

@@ -35,10 +35,8 @@
 
 namespace cfile {
 
-// Writes one new part of a table of records. Receives the records as a RecordVisitor.
-// Thread-compatible. Memory: about 1 MiB of entries, and one block for each leaf column. After an
-// error each later call returns this error. The records become visible when Finish succeeds; a
-// writer that is destroyed earlier removes its part.
+// Writes one new part of a table of records. Receives the records as a RecordVisitor. Memory: about
+// 1 MiB of entries, and one block for each leaf column.
 class CFILE_EXPORT RecordWriter final : public RecordVisitor {
  public:
   // Begins a new table of records. `table` and errors as TableWriter::Create. `options`: none,
@@ -64,14 +62,13 @@ class CFILE_EXPORT RecordWriter final : public RecordVisitor {
   absl::Status EndGroup(size_t node) override;
   absl::Status Value(size_t node, const RecordValue& value) override;
 
-  // Publishes the part. Called once, as the last call. Errors as TableWriter::Finish, and
-  // kInvalidArgument: a record has not ended.
+  // Publishes the part. Errors as TableWriter::Finish, and kInvalidArgument: a record has not
+  // ended.
   absl::Status Finish();
 
   // The number of records that have ended.
   uint64_t num_records() const;
-  // The writer of the files, for example for its totals. It has received all records only after
-  // Finish.
+  // The writer of the files, for example for its totals. It has all records only after Finish.
   const TableWriter& table() const;
 
  private:
@@ -82,8 +79,8 @@ class CFILE_EXPORT RecordWriter final : public RecordVisitor {
 };
 
 // Reads the records of a table, with all leaf columns or only with selected ones; groups without a
-// selected leaf column are omitted. The table may be any table, even one without a tree.
-// Thread-compatible. Memory: one block and one batch for each selected column.
+// selected leaf column are omitted. The table may be any table, even one without a tree. Memory:
+// one block and one batch for each selected column.
 class CFILE_EXPORT RecordReader {
  public:
   // Opens a table, or uses an open table. `paths` selects leaf columns, or groups with all leaf

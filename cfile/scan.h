@@ -64,13 +64,12 @@ class AnyScan {
 };
 }  // namespace internal
 
-// A scan of one column; Reader::NewScan begins one. Thread-compatible; keeps the file open. Memory:
-// one block.
+// A scan of one column; Reader::NewScan begins one. Memory: one block.
 //
-// The statistics of the whole file or its Bloom filter may exclude all blocks. A value index gives
-// the first and the last row of the predicate's range. The statistics of each block may exclude
-// that block. The scan reads the other blocks and compares their values; in dictionary-encoded
-// blocks it compares codes. Without statistics and without a value index it reads the whole file.
+// The statistics of the whole file or its Bloom filter may exclude all blocks, and the statistics
+// of a block that block. A value index gives the first and the last row of the predicate's range.
+// In the other blocks, the scan compares values or, if the block has a dictionary, codes. Without
+// statistics and without a value index it reads the whole file.
 template <typename T>
 class Scan {
   static_assert(CheckValueType<T>());

@@ -34,16 +34,16 @@ struct KeyColumn {
   bool nulls_last = false;  // true: nulls sort after all values; false: before all values
 };
 
-// Says that a new row replaces older rows with the same key. The newest row of a key is in the last
-// part that has the key. Readers return only the newest row of each key. They return no row of a
-// key if the newest row says that the key was deleted, or if this row is too old
-// (cfile/CONCEPTS.md, Merge rules). The rows of one part must have different keys.
+// Says that a new row replaces older rows with the same key: readers return only the newest row of
+// each key, which is in the last part that has the key. They return no row if the newest row says
+// that the key was deleted, or is too old (cfile/CONCEPTS.md, Merge rules). The rows of one part
+// must have different keys.
 struct MergeRule {
-  // A column of type bool. If it is true in the newest row of a key, the key was deleted: the table
-  // has no row of this key. Null counts as false.
+  // A column of type bool: true in the newest row of a key means that the key was deleted. Null
+  // counts as false.
   std::optional<size_t> deleted_column = {};
-  // A column that is stored as int32 or int64, for example a date or a timestamp. If its value in
-  // the newest row of a key is below TableReader::time_bound, the table has no row of this key.
+  // A column that is stored as int32 or int64, for example a date or a timestamp. The newest row of
+  // a key is too old if its value is below TableReader::time_bound.
   std::optional<size_t> time_column = {};
   friend bool operator==(const MergeRule&, const MergeRule&) = default;
 };
@@ -52,10 +52,10 @@ struct MergeRule {
 struct CFILE_EXPORT Schema {
   std::vector<ColumnSchema> columns;
   // For rows that are sorted and searched by one or several columns: the positions of these columns
-  // in `columns`, the most significant first. A key column must not be of type int96 and must
-  // not have levels. TableWriter::Finish makes the compound keys from the key columns.
-  // The compound keys are a further column (key_index()). To save time, a caller that already has
-  // them may append them; Finish and TableReader::VerifyColumn check them.
+  // in `columns`, the most significant first. A key column must not be of type int96 and must not
+  // have levels. TableWriter::Finish makes the compound keys, a further column (key_index()), from
+  // the key columns. To save time, a caller that already has them may append them; Finish and
+  // TableReader::VerifyColumn check them.
   std::vector<size_t> key_columns = {};
   // The nullable key columns whose nulls sort after all values: positions in `columns`, in any
   // order. The nulls of other nullable key columns sort before all values. Older versions of this

@@ -42,8 +42,8 @@ struct VersionedObject {
 // only letters, digits, '-', '_' and '.' in a name. A folder exists if it holds a file; the table
 // does not create folders.
 //
-// A table writes each file once. After that it only reads or deletes the file. Only one small
-// object, table.cft, changes: Commit replaces it. So a storage needs no locks and no renaming. Only
+// A table writes each file once, and then only reads or deletes it. Only one small object,
+// table.cft, changes: Commit replaces it. So a storage needs no locks and no renaming, and only
 // Commit must be atomic.
 //
 // Implementations must be thread-safe. The calls of one table may come from several processes.
@@ -83,8 +83,7 @@ class CFILE_EXPORT Storage {
   // their names.
   virtual absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const = 0;
 
-  // Deletes the file at `path`, or the folder at `path` with all files in it, durably.
-  // OK if nothing is there.
+  // Durably deletes the file, or the folder with all its files, at `path`. OK if nothing is there.
   virtual absl::Status Delete(const std::string& path) = 0;
 
   // Reads a small object and its version. kNotFound: there is no such object.
@@ -104,18 +103,18 @@ class CFILE_EXPORT Storage {
                               std::string_view bytes) = 0;
 };
 
-// The files in the directory at `directory` and in its folders. `access`: how Open reads files.
-// The storage makes the directory when it makes the first file. The parent directory must exist.
-// Delete removes the directory if the directory is empty and the storage made it.
+// The files in the directory at `directory`, which is made with the first file, and in its folders.
+// The parent directory must exist. Delete removes the directory if it is empty and the storage made
+// it. `access`: how Open reads files.
 //
-// Commit compares the version and replaces the object by renaming. During Commit, a lock file is
-// beside the object, with a name that ends with .lock. Commit holds a lock (flock) on this file,
-// and removes the file at the end. A lock file that a killed process leaves does no harm.
-// kFailedPrecondition: the file system has no such locks. Then Commit changes nothing.
+// Commit compares the version and replaces the object by renaming. Meanwhile it holds a lock
+// (flock) on a file beside the object, with a name that ends with .lock, and removes the file at
+// the end. A lock file that a killed process leaves does no harm. kFailedPrecondition: the file
+// system has no such locks, and Commit has changed nothing.
 CFILE_EXPORT std::shared_ptr<Storage> NewLocalStorage(
     std::string directory, ReaderOptions::Access access = ReaderOptions::Access::kMap);
 
-// Files in memory. The files exist as long as the storage. Open sources keep their bytes.
+// Files in memory, which exist as long as the storage; open sources keep their bytes.
 CFILE_EXPORT std::shared_ptr<Storage> NewMemoryStorage(std::string name = "memory");
 
 // The place of a table: the path of a local directory, or a storage, which is not null.

@@ -45,12 +45,8 @@ class TableWriterAccess;
 
 // Writes one new part: a set of rows in its own files, one file for each column, or one for all
 // columns (WriterOptions::max_packed_part_bytes). The rows become visible, in all columns at once,
-// when Finish succeeds. A writer that is destroyed earlier removes the files of its part, whose
-// name is unique, and no others.
-//
-// Thread-compatible; calls for different columns may also run at the same time, because columns
-// share only the schema. After an error each later call for the same column, and Finish, returns
-// this error.
+// when Finish succeeds. A writer that is destroyed earlier removes only the files of its part,
+// whose name is unique.
 class CFILE_EXPORT TableWriter {
  public:
   // Begins a new table. `table`: a storage without files, or the path of a local directory, which
@@ -143,14 +139,13 @@ class CFILE_EXPORT TableWriter {
   }
 
   // Completes the files and publishes the part. After this call the files, their entries in their
-  // folders, and table.cft are durable. Called once, as the last call.
+  // folders, and table.cft are durable.
   //
-  // If there are key columns and no key was appended, Finish reads the key columns back and makes
-  // the keys. If keys were appended, Finish compares them with the key columns.
+  // If there are key columns, Finish reads them back to make the keys, or to compare them with the
+  // keys that were appended.
   //
   // The new part follows all parts that the table has when Finish commits, also those of writers
-  // that began later. If another writer commits at the same moment, both parts are in the table
-  // afterwards.
+  // that began later or commit at the same moment.
   //
   // kInvalidArgument: the columns have different numbers of rows, the rows are not sorted by key,
   // a key does not match its row, or, with a merge rule, two rows have the same key (the error
@@ -217,7 +212,7 @@ struct PartInfo {
 // is another handle on the same open table.
 //
 // If another table replaces this one at its path, files that are already open stay readable, and
-// opening further files fails with kAborted. So a reader never mixes the rows of two tables.
+// opening further files fails with kAborted: a reader never mixes the rows of two tables.
 class CFILE_EXPORT TableReader {
  public:
   // Opens a table: reads only table.cft, the file that describes the table. If a table has many
@@ -349,9 +344,9 @@ class CFILE_EXPORT TableReader {
     return internal::Wrap<LevelCursor<T>>(NewAnyLevelCursor(column, &HoldsType<T>));
   }
 
-  // Begins a scan for the rows that match a filter, with the values of several columns. To call
-  // it, include cfile/table_scan.h. Opens no files. kInvalidArgument: there is no such column, or
-  // a condition does not fit its column; the error names the column.
+  // Begins a scan for the rows that match a filter, with the values of several columns. To call it,
+  // include cfile/table_scan.h. Opens no files. kInvalidArgument: there is no such column, or a
+  // condition does not fit its column.
   absl::StatusOr<TableScan> NewScan(const TableScanOptions& options) const;
 
   // Divides the work of a scan among threads. Returns at most `max_ranges` ranges of rows, in
@@ -387,9 +382,8 @@ class CFILE_EXPORT TableReader {
 };
 
 // A position in a column of a table: a Cursor that reads the parts as if they were one file.
-// Ordinals count the table's rows. Thread-compatible; keeps the table open. Needs as much memory
-// as a Cursor, because it reads one part at a time. All calls may return the errors of reading a
-// table; after an error the position is unchanged. The functions are those of Cursor, and:
+// Ordinals count the table's rows. Needs as much memory as a Cursor, because it reads one part at a
+// time. The functions are those of Cursor, and:
 //
 // A batch holds rows of one part only. Take reads each part once. If the ordinals are in several
 // parts, it makes a second copy of the values of one part at a time.
@@ -415,7 +409,7 @@ class TableCursor : public internal::TypedCursor<T, std::unique_ptr<internal::An
   explicit TableCursor(std::unique_ptr<internal::AnyCursor> impl)
       : internal::TypedCursor<T, std::unique_ptr<internal::AnyCursor>>(std::move(impl)) {}
 
-  // Does what Cursor::Clone does.
+  // As Cursor::Clone.
   absl::StatusOr<TableCursor> Clone() const {
     return internal::Wrap<TableCursor>(this->impl_->Clone());
   }

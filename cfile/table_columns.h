@@ -91,11 +91,11 @@ CFILE_EXPORT absl::Status ReorderColumns(const TableLocation& table,
                                          const ReaderOptions& options = {});
 
 // Changes the metadata of a table (TableReader::metadata). `change` may be called several times.
-// Reads the file of the first column. From then on the metadata are in table.cft. So they also
-// stay if the first part is dropped, and earlier versions of this library refuse the table.
-// If `change` leaves the pairs as they are, they are only put into table.cft.
-// Errors: those of `change`. kInvalidArgument: a key begins with "cfile.", or the last pair would
-// be removed. kFailedPrecondition: the oldest reader of the table does not know such metadata.
+// Reads the file of the first column. From then on the metadata are in table.cft, even if `change`
+// leaves the pairs as they are: they stay if the first part is dropped, and earlier versions of
+// this library refuse the table. Errors: those of `change`. kInvalidArgument: a key begins with
+// "cfile.", or the last pair would be removed. kFailedPrecondition: the oldest reader of the table
+// does not know such metadata.
 CFILE_EXPORT absl::Status ChangeMetadata(
     const TableLocation& table,
     absl::FunctionRef<absl::Status(std::vector<std::pair<std::string, std::string>>&)> change,
@@ -107,8 +107,8 @@ CFILE_EXPORT absl::Status ChangeMetadata(
 // - a decimal of more digits and the same scale;
 // - string instead of varchar. (The length of a varchar is not part of its type.)
 //
-// Reads the column's files and writes new ones. For a key column, also writes new compound keys.
-// Keeps value indexes. `options`: for the new files. Memory: that of two Writers and a Cursor.
+// Reads the column's files and writes new ones, with the same value indexes; for a key column, also
+// writes new compound keys. `options`: for the new files. Memory: that of two Writers and a Cursor.
 // kInvalidArgument: `type` is not a wider type, or does not fit the merge rule. kAborted: the
 // columns or the parts of the table have changed during this call.
 CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_view name,
@@ -126,8 +126,8 @@ CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_vi
 //
 // A column that sorts the rows gets no nulls. The rows must be in the order of the table. Writes
 // new files of the columns that change, in all parts, as WidenColumn does. `options`: returns the
-// options of the files of a column. Value indexes are those of the table. The first call has a
-// column without a name, for the limits of table.cft.
+// options of the files of a column; first, for a column without a name, the limits of table.cft.
+// Value indexes are those of the table.
 //
 // Returns a sentence for each change. kInvalidArgument: the rows do not fit. kUnimplemented:
 // `rows` or the table holds nested records. (AppendTable and WidenColumn take records without
@@ -136,14 +136,10 @@ CFILE_EXPORT absl::StatusOr<std::vector<std::string>> AppendTable(
     const TableLocation& table, const TableReader& rows,
     const std::function<WriterOptions(const ColumnSchema&)>& options);
 
-// Writes new columns of a table, or new values of its columns. Each column needs one value for
-// each row that the table has when the writer begins, in the order of the rows. The values become
-// visible, in all parts and all columns at once, when Finish succeeds. A writer that is destroyed
-// earlier removes its files. Takes as long as writing a table of these columns. Memory: one Writer
-// for each column.
-//
-// Thread-compatible; Append and AppendLevels may also run at the same time for different columns.
-// After an error each later call for the same column, and Finish, returns this error.
+// Writes new columns of a table, or new values of its columns. Each column needs one value for each
+// row that the table has when the writer begins, in the order of the rows. The values become
+// visible, in all parts and all columns at once, when Finish succeeds. Takes as long as writing a
+// table of these columns. Memory: one Writer for each column.
 class CFILE_EXPORT ColumnsWriter {
  public:
   // Begins to add `columns` after all others. The new columns get no defaults, so each part that
@@ -199,9 +195,8 @@ class CFILE_EXPORT ColumnsWriter {
                          {.repetition = repetition, .definition = definition, .values = values});
   }
 
-  // Completes the files and publishes them. Called once, as the last call. kInvalidArgument: a
-  // column has fewer rows than the table.
-  // kAborted: one of the following has happened since this writer began:
+  // Completes the files and publishes them. kInvalidArgument: a column has fewer rows than the
+  // table. kAborted: one of the following has happened since this writer began:
   // - the schema has changed;
   // - one of these columns has got other values;
   // - a part was dropped or replaced, or, for Add, a part was added;

@@ -63,9 +63,8 @@ class FoundRow {
 // Finds the newest row of a key; TableReader::NewLookup makes it. The newest row is the last one of
 // the last part that has the key: parts are in the order in which they were appended, and a merge
 // keeps this order. Keys are equal as in searches: -0 equals 0, in compound keys, too. (Of compound
-// keys that differ only in the sign of a zero, a merge puts those with -0 first.)
-// If the table applies a merge rule (cfile/CONCEPTS.md), a key whose newest row is gone is not
-// found.
+// keys that differ only in the sign of a zero, a merge puts those with -0 first.) If the table
+// applies a merge rule (cfile/CONCEPTS.md), a key whose newest row is gone is not found.
 //
 // For each key, the lookup begins with the last part. It passes over the parts whose bounds in
 // table.cft exclude the key, and those whose file of keys has a Bloom filter that excludes it. Each
@@ -74,8 +73,7 @@ class FoundRow {
 //
 // Memory: the descriptions of all parts, the Bloom filters of the parts that were searched, and the
 // cursors of at most 64 parts: for each, one block of keys and, if a row was read, one of each
-// column. Thread-compatible; keeps the table open. All calls may return the errors of reading a
-// table. After an error the call may be repeated.
+// column. Only one thread at a time may use a lookup. After an error the call may be repeated.
 class CFILE_EXPORT TableLookup {
  public:
   // Returns the newest row with this key. In a table with key columns, T is std::string_view, and

@@ -112,8 +112,7 @@ struct CompactReport {
 // keeps the metadata of the first merged part, unless its options have metadata.
 //
 // kNotFound: the table has no part with one of these names. kInvalidArgument: another part is
-// between these parts; the error names it. kAborted: one of the parts was dropped or replaced
-// during this call.
+// between these parts. kAborted: one of the parts was dropped or replaced during this call.
 CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
                                                    std::span<const std::string> parts = {},
                                                    std::span<const WriterOptions> options = {},
@@ -132,14 +131,14 @@ CFILE_EXPORT absl::StatusOr<PartOrigin> ReadPartOrigin(const TableLocation& tabl
                                                        const std::string& part,
                                                        const ReaderOptions& options = {});
 
-// A function that AppendMerged calls with the number of rows that it has merged or is merging.
-// If the function returns an error, the work ends with this error.
+// A function that AppendMerged calls with the number of rows that it has merged or is merging, and
+// whose error ends the work.
 using MergeProgress = std::function<absl::Status(uint64_t rows)>;
 
 // Appends the rows of all parts of `from` to the part that `to` writes, in the order in which
-// Compact merges them. So a program can sort more rows than fit into memory. Encodes all values
-// with the options of `to`, and copies no blocks. Calls `progress`, which may be null, from time
-// to time, at least once for each 16 million rows. Does not call to.Finish. Memory as Compact.
+// Compact merges them: a program can sort more rows than fit into memory. Encodes all values with
+// the options of `to`, and copies no blocks. Calls `progress`, which may be null, at least once for
+// each 16 million rows. Does not call to.Finish. Memory as Compact.
 //
 // kInvalidArgument: the tables have different schemas. kFailedPrecondition: `from` applies a merge
 // rule and has a bound of times, which the other table may lack. After an error do not call

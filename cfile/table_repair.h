@@ -31,8 +31,8 @@ struct RepairOptions {
   // Whether to leave damaged parts out of the table; with `salvage`, only the parts of which no row
   // can be read. If false, damaged parts stay, and reading their damaged columns gives errors.
   bool drop_damaged = false;
-  // Whether to rebuild table.cft from the parts although it is sound.
-  // This brings back the parts that an earlier Repair left out, until CollectGarbage removes them.
+  // Whether to rebuild table.cft from the parts although it is sound: brings back the parts that an
+  // earlier Repair left out, until CollectGarbage removes them.
   bool force = false;
   // Whether to change nothing. The report then says the same, except kept_as, as without dry_run.
   bool dry_run = false;
@@ -46,8 +46,8 @@ struct RepairedPart {
     kKept,      // is in the table
     kSalvaged,  // a new part with the remaining rows has replaced it (dry run: would replace it)
     kDamaged,   // is in the table, but files are damaged or missing
-    // Is not in the table, because this Repair or an earlier one has left it out. Its files are
-    // still there. With `force`, Repair brings it back.
+    // Not in the table, because this Repair or an earlier one has left it out. Its files are still
+    // there: with `force`, Repair brings it back.
     kLeftOut,
     kDropped,      // was dropped or replaced
     kUncommitted,  // its writer has failed to publish the part
@@ -68,8 +68,8 @@ CFILE_EXPORT std::string_view NameOf(RepairedPart::State state);  // "kept", "sa
 struct CFILE_EXPORT RepairReport {
   // Describes the damage of table.cft, its chunks or the copies. Empty: there is no damage.
   std::string damage;
-  // First the parts of the table in order. Then the parts that an earlier Repair has left out.
-  // If table.cft was not sound, or with `force`, all other parts that have files follow, too.
+  // The parts of the table in order, then the parts that an earlier Repair has left out. If
+  // table.cft was not sound, or with `force`, all other parts that have files follow.
   std::vector<RepairedPart> parts;
   // Whether Repair has committed changes. In a dry run: whether Repair would commit changes.
   bool changed = false;
@@ -113,12 +113,12 @@ struct CFILE_EXPORT RepairReport {
 //
 // kFailedPrecondition: the table has a merge rule, and rows would be lost that may have replaced or
 // deleted older rows, which would count again. The error names the part. A dry run reports all;
-// ReaderOptions::stored_rows allows it.
-// kNotFound: there is no table.cft and no part. kDataLoss: no part has a readable copy, so
-// table.cft cannot be rebuilt. kAborted: another program has committed during Repair. Then call
-// Repair again. If the storage returns an error for a file of a column, Repair returns this error
-// with `salvage` or `drop_damaged`. Without these options, Repair reports the part as kDamaged. If
-// Repair cannot salvage a part because of an error, it has salvaged the parts before this part.
+// ReaderOptions::stored_rows allows it. kNotFound: there is no table.cft and no part. kDataLoss: no
+// part has a readable copy, so table.cft cannot be rebuilt. kAborted: another program has committed
+// during Repair: call Repair again. If the storage returns an error for a file of a column, Repair
+// returns this error with `salvage` or `drop_damaged`. Without these options, Repair reports the
+// part as kDamaged. If Repair cannot salvage a part because of an error, it has salvaged the parts
+// before this part.
 CFILE_EXPORT absl::StatusOr<RepairReport> Repair(const TableLocation& table,
                                                  const RepairOptions& options = {});
 

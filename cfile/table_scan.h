@@ -47,10 +47,9 @@ struct TableScanOptions {
   // The scan ends after this many rows.
   uint64_t limit = UINT64_MAX;
 
-  // True: the last rows come first. The rows of one batch are in ascending order nevertheless;
-  // each batch has the rows before those of the previous batch. A scan in this order takes as long
-  // as a forward scan, except with levels: the levels before a batch in its block are decoded
-  // again.
+  // True: the last rows come first. The rows of one batch are in ascending order nevertheless; each
+  // batch has the rows before those of the previous batch. A scan in this order takes as long as a
+  // forward scan, except with levels: the levels before a batch in its block are decoded again.
   bool reverse = false;
 
   // If not null and set to true, in any thread, Next soon returns kCancelled. Must outlive the
@@ -67,9 +66,8 @@ struct ConditionCounters {
   uint64_t rows_excluded_by_statistics = 0;
   uint64_t rows_excluded_by_bloom_filter = 0;
   uint64_t rows_excluded_by_value_index = 0;
-  // The number of data blocks that were read, and of rows whose values were compared.
-  // Conditions on one column read a block only once. The first condition that needs the block
-  // counts it.
+  // The number of data blocks that were read, and of rows whose values were compared. A block that
+  // several conditions on one column need is read and counted once, for the first of them.
   uint64_t blocks_read = 0;
   uint64_t rows_compared = 0;
 };
@@ -120,9 +118,8 @@ class CFILE_EXPORT TableBatch {
   const internal::ColumnBatches* columns_ = nullptr;
 };
 
-// A scan of a table; TableReader::NewScan begins one. Thread-compatible; keeps the table open.
-// Several scans may read one table at the same time, for example one for each range of
-// TableReader::SplitScan.
+// A scan of a table; TableReader::NewScan begins one. Several scans may read one table at the same
+// time, for example one for each range of TableReader::SplitScan.
 //
 // The scan evaluates the conditions of the filter one after another, the cheapest first. A
 // condition reads a block only if some rows of the block have passed the earlier conditions, and

@@ -42,8 +42,8 @@ constexpr bool CheckValueType() {
 template <typename T>
 concept ValueType = kIsValueType<T>;
 
-// The library's function templates take this type instead of the concept. Compilers differ in the
-// names that they give to function templates with concepts. Then a program of one compiler could
+// The library's function templates take this type instead of the concept, because compilers differ
+// in the names that they give to function templates with concepts: a program of one compiler could
 // not be linked with a library of the other.
 template <typename T>
 using IfValueType = std::enable_if_t<kIsValueType<T>>;

@@ -82,13 +82,12 @@ class AnyWriter {
   virtual absl::Status Append(const AnyLevelBatch& entries) = 0;
   virtual absl::Status AddMetadata(std::string_view key, std::string_view value) = 0;
 
-  // Returns true if the next call may be CopyBlock for `block`.
-  // If the result is false, the caller must append the rows of `block` instead. Reasons for false:
-  // the options ask for other blocks, the block is too small or too large, or its statistics are
-  // not known. Does not look at the keys of `block`.
+  // Returns true if the next call may be CopyBlock for `block`. Otherwise the caller must append
+  // the rows of `block`: the options ask for other blocks, the block is too small or too large, or
+  // its statistics are not known. Does not look at the keys of `block`.
   virtual bool Takes(const CopiedBlock& block) const = 0;
-  // Writes a copy of `block` after the rows so far. The copied block gets no other rows.
-  // Preconditions: Takes(block); the last record so far is complete. Errors: those of Append.
+  // Writes a copy of `block`, which gets no other rows, after the rows so far. Preconditions:
+  // Takes(block); the last record so far is complete. Errors: those of Append.
   virtual absl::Status CopyBlock(const CopiedBlock& block) = 0;
   // Adds the values of `dictionary` to the file's dictionary, so that blocks with their codes may
   // be copied (CopiedBlock::same_dictionary). See BlockEncoder::AdoptDictionary.

@@ -17,7 +17,7 @@ class CFILE_EXPORT WholeFiles {
  public:
   virtual ~WholeFiles() = default;
 
-  // Opens a file, and begins to read the whole file in the background. Returns at once. Errors are
+  // Opens a file, begins to read the whole file in the background, and returns at once; errors are
   // returned by the reads of the source. `size_bytes`: the expected size of the file, at least 1;
   // if the file has another size, the reads return kDataLoss. Returns null if the file cannot be
   // read in this way; then Storage::Open is called.

@@ -39,9 +39,8 @@ class CFILE_EXPORT WriterBase {
     return impl_->AddMetadata(key, value);
   }
 
-  // Writes the remaining data, the indexes and the footer, and makes the file durable and visible.
-  // Called once, as the last call. A file that a reader with the same limits would refuse is never
-  // published: kOutOfRange.
+  // Writes the remaining data, the indexes and the footer. A file that a reader with the same
+  // limits would refuse is never published: kOutOfRange.
   absl::Status Finish() { return impl_->Finish(); }
 
   const ColumnType& type() const { return impl_->type(); }
@@ -64,7 +63,7 @@ class CFILE_EXPORT WriterBase {
   std::unique_ptr<internal::AnyWriter> impl_;
 };
 
-// Writes values of type T; cfile/types.h says which T each ColumnType takes. Thread-compatible.
+// Writes values of type T; cfile/types.h says which T each ColumnType takes.
 //
 // The file's bytes depend only on type, options, rows and metadata. They do not depend on threads,
 // nor on how the rows are divided among calls (except with OldestReader::kKudu: some of Kudu's
@@ -79,9 +78,8 @@ class CFILE_EXPORT WriterBase {
 // The statistics take 20 to 150 bytes for each block, at most half of max_block_size_bytes, and a
 // Bloom filter takes at most max_bloom_filter_bytes.
 //
-// After an error each later call returns this error, and the file at the path stays as it was (for
-// one exception see NewFileSink, cfile/io.h). A writer that is destroyed without Finish leaves no
-// files.
+// After an error, the file at the path stays as it was (for one exception see NewFileSink,
+// cfile/io.h).
 template <typename T>
 class Writer : public WriterBase {
   static_assert(CheckValueType<T>());
