@@ -121,8 +121,8 @@ absl::StatusOr<BlockPointer> BlockAppender::AppendMovable(
       stored_size += size;
     }
   }
-  // If compression makes only a small section smaller, the block is stored uncompressed.
-  // Then readers can use the body of the block in place.
+  // If compression makes only a small section smaller, the block is stored uncompressed, so that
+  // readers can use its body in place.
   last_compressed_ = !compressed_.empty() && WorthCompressing(stored_size, uncompressed_size);
   head.compression = last_compressed_ ? format_.compression : Compression::kNone;
   auto compressed = compressed_.span();

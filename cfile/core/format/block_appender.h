@@ -46,7 +46,7 @@ class BlockAppender {
                                       std::span<const uint8_t> body,
                                       const BlockStorage& storage = {});
 
-  // Stores a movable block. Compresses each section alone. Ignores the codec and the sizes in
+  // Stores a movable block, each section compressed alone. Ignores the codec and the sizes in
   // `head`. storage.align_at counts from the start of the body. Errors as Append.
   absl::StatusOr<BlockPointer> AppendMovable(
       BlockHead head, std::array<std::span<const uint8_t>, kBlockSections> sections,

@@ -144,8 +144,7 @@ absl::StatusOr<size_t> BrotliCompress(std::span<const uint8_t> in, uint8_t* out,
 #endif
 
 #ifdef CFILE_WITH_ZSTD
-// Creating a context takes longer than compressing a small block, so each thread keeps its
-// context.
+// Creating a context takes longer than compressing a small block, so each thread keeps its context.
 struct FreeZstdContext {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
 };

@@ -9,8 +9,7 @@
 
 namespace cfile::internal {
 
-// Extends a checksum. `crc`: the checksum of the bytes before `bytes`. Returns the checksum of all
-// these bytes.
+// Returns the checksum of earlier bytes, whose checksum is `crc`, together with `bytes`.
 uint32_t ExtendCrc32c(uint32_t crc, std::span<const uint8_t> bytes);
 
 inline uint32_t Crc32c(std::span<const uint8_t> bytes) { return ExtendCrc32c(0, bytes); }

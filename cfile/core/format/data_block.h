@@ -23,8 +23,7 @@ struct DataBlock {
   Encoding encoding = Encoding::kPlain;   // of the values
   std::optional<uint32_t> present_count;  // the number of encoded values, without nulls
   std::optional<uint32_t> first_ordinal;  // the ordinal of the block's first row
-  // Some encodings of Kudu store a first ordinal in the values.
-  // The values must then store this number.
+  // The first ordinal that the values must store, if they have one, as in some encodings of Kudu.
   uint32_t body_ordinal = 0;
   std::span<const uint8_t> skip_table;  // empty: the block has no skip table
   std::span<const uint8_t> values;      // the encoded present values
@@ -35,10 +34,9 @@ struct DataBlock {
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
                                          bool extended, Encoding encoding);
 
-// Checks of a block's rows, for all readers of blocks. CheckFirstOrdinal returns kDataLoss if a
-// block that should begin with row `expected` begins with row `found`. CheckEndOrdinal returns
-// kDataLoss if the row after a block is `end`, but the footer says that the file has only
-// `num_rows` rows.
+// Checks of a block's rows, for all readers of blocks. kDataLoss if a block that should begin with
+// row `expected` begins with row `found`, or if the rows of a block end at `end`, beyond the
+// footer's `num_rows`.
 absl::Status CheckFirstOrdinal(uint64_t expected, uint64_t found);
 absl::Status CheckEndOrdinal(uint64_t end, uint64_t num_rows);
 

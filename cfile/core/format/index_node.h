@@ -56,8 +56,7 @@ std::string OrdinalKey(uint64_t ordinal);
 // ReaderOptions::max_index_size_bytes are left.
 absl::Status AboveIndexRoom(size_t needed, size_t room);
 
-// A parsed node. Parse has checked it, so searches need no further checks. Immutable. Movable: a
-// node that was moved from has no meaning.
+// A parsed node. Parse has checked it, so searches need no further checks. Immutable.
 class IndexNode {
  public:
   // Parses `bytes`, the node at `pointer`. `form`: nullopt only for the root of a version-1

@@ -82,7 +82,6 @@ LessFunction KeyLessOf(encodings::PhysicalType type);
 // A key that owns its bytes. Movable. Thread-compatible.
 class OwnedKey {
  public:
-  // Copies a key.
   void Set(KeyRef key);
   // Sets the key from its memcmp form. Returns false if it is not the key of a value of `type`.
   bool Parse(std::string_view key, encodings::PhysicalType type);

@@ -70,10 +70,9 @@ struct LevelBlock {
   DataBlock values;
 };
 
-// Splits a block of the file that `info` describes into its parts.
-// In a flat file without nulls, only the encoded values contain the count.
-// Then num_entries and num_records are 0. `head`: as for ParseDataBlock.
-// kDataLoss: a length does not fit, or a count exceeds the count in the footer.
+// Splits a block of the file that `info` describes into its parts. In a flat file without nulls,
+// only the encoded values contain the count. Then num_entries and num_records are 0. `head`: as for
+// ParseDataBlock. kDataLoss: a length does not fit, or a count exceeds the count in the footer.
 absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info,
                                            const BlockHead* head = nullptr);
 

@@ -43,11 +43,8 @@ struct BlockHead {
   uint32_t dictionary = 0;  // always 0
   std::array<Section, kBlockSections> sections;
 
-  // All sizes are in bytes.
-  // payload_bytes: the size of the sections as they are stored.
-  // unpacked_bytes: the size of the sections before compression. max_block_size_bytes limits it.
-  // size_bytes: the size of the head.
-  // stored_bytes: the size of the whole block as it is stored.
+  // Sizes in bytes: of the sections as stored, of the sections before compression (limited by
+  // max_block_size_bytes), of the head, and of the whole block as stored.
   uint64_t payload_bytes() const {
     return uint64_t{sections[0].stored_size} + sections[1].stored_size + sections[2].stored_size;
   }
@@ -63,8 +60,8 @@ struct BlockHead {
   }
 };
 
-// Returns the size of the head of a movable block, in bytes. `stored_bytes`: the size of the block.
-// Needs no field of the head. The result is at least the size of the smallest head.
+// Returns the size in bytes of the head of a movable block of `stored_bytes` bytes. Needs no field
+// of the head. The result is at least the size of the smallest head.
 constexpr size_t HeadBytesOf(size_t stored_bytes) {
   constexpr size_t kLeast = kHeadFieldBytes + kChecksumBytes;
   constexpr size_t kPerPart = kPartBytes + kChecksumBytes;
@@ -72,7 +69,7 @@ constexpr size_t HeadBytesOf(size_t stored_bytes) {
   return kLeast + kChecksumBytes * ((stored_bytes - kLeast + kPerPart - 1) / kPerPart);
 }
 
-// Reads the head at the start of `block`. Other bytes may follow the head. ReadBlockHead stores the
+// Reads the head at the start of `block`, which other bytes may follow. ReadBlockHead stores the
 // result in `head`. kDataLoss: the head is cut off or contradicts itself, or `verify` is set and
 // the checksum of the head is wrong. kUnimplemented: the block needs a dictionary other than the
 // file's.
@@ -84,10 +81,9 @@ absl::Status ReadBlockHead(std::span<const uint8_t> block, bool verify, BlockHea
 // be damaged.
 absl::Status CheckHead(std::span<const uint8_t> block);
 
-// Checks the parts of the sections that have the bytes `begin` to `end` - 1 of the sections. Does
-// not read other parts. kDataLoss: the checksum of a part is wrong. `block`: a stored block whose
-// head is `head`. Preconditions: block.size() == head.stored_bytes(); `begin` is a multiple of
-// kPartBytes.
+// Verifies the checksums of the parts that have the bytes `begin` to `end` - 1 of the sections of
+// `block`, a stored block whose head is `head`. Reads no other parts. kDataLoss: a checksum is
+// wrong. Preconditions: block.size() == head.stored_bytes(); `begin` is a multiple of kPartBytes.
 absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block, uint64_t begin = 0,
                         uint64_t end = UINT64_MAX);
 
@@ -119,9 +115,9 @@ absl::StatusOr<MovableBlock> SplitMovableBlock(std::span<const uint8_t> bytes,
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const FileInfo& info,
                                          const BlockHead* head = nullptr);
 
-// Reads the section levels of a movable block of the flat file that `info` describes.
-// `levels`: the section before compression. Sets num_rows and validity of `block` if the column is
-// nullable. kDataLoss: a length or a count does not fit.
+// Reads the section levels of a movable block of the flat file that `info` describes, and sets
+// num_rows and validity of `block` if the column is nullable. `levels`: the section before
+// compression. kDataLoss: a length or a count is wrong.
 absl::Status ParseNulls(std::span<const uint8_t> levels, const FileInfo& info,
                         const BlockHead& head, DataBlock& block);
 

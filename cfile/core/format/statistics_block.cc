@@ -52,8 +52,8 @@ CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 namespace internal {
 namespace {
 
-// True if all values within the bounds of `inner` are within the bounds of `outer`.
-// Compares a bound only if `outer` and `inner` both have it.
+// True if all values within the bounds of `inner` are within those of `outer`, as far as both have
+// bounds.
 bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
   return !(outer.min_key && inner.min_key && *outer.min_key > *inner.min_key) &&
          !(outer.max_key && inner.max_key && *outer.max_key < *inner.max_key);

@@ -18,7 +18,6 @@
 
 namespace cfile::internal {
 
-// The bytes of a statistics block.
 struct StatisticsBytes {
   std::string message;                    // empty: the file has no statistics
   std::span<const uint8_t> bloom_filter;  // if there is one; stored after `message`
@@ -39,12 +38,11 @@ class StatisticsWriter {
   // file with levels, the number of its entries.
   void FinishBlock(uint64_t num_entries);
 
-  // Adds a finished block. Uses the statistics of the block instead of its values.
-  // Preconditions: no values were added since the last FinishBlock;
-  // CanAddBlock(&statistics) is true.
+  // Adds a finished block by its statistics, without its values. Preconditions: no values were
+  // added since the last FinishBlock; CanAddBlock(&statistics) is true.
   void AddBlock(const BlockStatistics& statistics);
-  // False if `statistics` is null.
-  // Also false if the block would make the statistics of the file less exact.
+  // False if `statistics` is null, or if the block would make the statistics of the file less
+  // exact.
   bool CanAddBlock(const BlockStatistics* statistics) const;
   bool has_bloom_filter() const { return bloom_.has_value(); }
 

@@ -38,17 +38,16 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
                                                     const BlockPointer& pointer, bool movable,
                                                     size_t max_block_size_bytes,
                                                     BlockBuffer& buffer) {
-  // Does not read a block that exceeds twice the limit.
-  // A valid block is smaller, even if the codec has made the block larger.
+  // A valid block has less than twice the limit, even if the codec has made it larger. Do not read
+  // others.
   if (pointer.size / 2 > max_block_size_bytes) {
     return OutOfRange("the block has ", pointer.size, " bytes, the limit is ", max_block_size_bytes,
                       ": raise max_block_size_bytes");
   }
   if (!memory.empty()) {
     const auto stored = memory.subspan(pointer.offset, pointer.size);
-    // Decoders begin at the front, and many of them also read the end.
-    // So this fetches both from memory at the same time.
-    // The front of a movable block is its head and the bytes after the head.
+    // Decoders begin at the front, and many also read the end, so fetch both from memory at the
+    // same time. The front of a movable block is its head and the bytes after the head.
     __builtin_prefetch(stored.data());
     if (movable)
       __builtin_prefetch(stored.data() + std::min(HeadBytesOf(stored.size()), stored.size()));
@@ -188,8 +187,7 @@ absl::StatusOr<FetchedBlock> FetchOnce(const Source& source, std::span<const uin
     return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
   }
   const bool compressed = format.compresses_all || uncompressed_size != rest.size();
-  // The block is damaged if these bytes cannot expand to this size.
-  // This is true even if the size is within the limit.
+  // Even a size within the limit is damage if these bytes cannot expand to it.
   if (compressed) {
     CFILE_RETURN_IF_ERROR(
         CheckUncompressedSize(format.compression, rest.size(), uncompressed_size));

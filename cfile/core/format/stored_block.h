@@ -33,8 +33,7 @@ struct BlockFormat {
   bool movable = false;
 };
 
-// DataBlockFormatOf returns the format of the data blocks of the file that `info` describes.
-// BlockFormatOf returns the format of all other blocks of this file.
+// The formats of the data blocks, and of all other blocks, of the file that `info` describes.
 BlockFormat DataBlockFormatOf(const FileInfo& info);
 BlockFormat BlockFormatOf(const FileInfo& info);
 
@@ -54,8 +53,8 @@ struct BlockBuffer {
   size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
 };
 
-// A block before compression. A movable block includes its head.
-// The block is valid as long as neither the source nor the buffer of the fetch changes.
+// A block before compression, including the head of a movable block. Valid as long as neither the
+// source nor the buffer of the fetch changes.
 struct FetchedBlock {
   std::span<const uint8_t> bytes;
   bool compressed = false;
@@ -80,9 +79,8 @@ struct StoredBlock {
   std::span<const uint8_t> bytes;
 };
 
-// Reads a movable block as FetchBlock does, but does not decompress it.
-// Without `verify_parts`, verifies only the checksum of the head. Then call CheckParts before you
-// use the sections.
+// Reads a movable block as FetchBlock does, but does not decompress it. Without `verify_parts`,
+// verifies only the checksum of the head: call CheckParts before you use the sections.
 absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFormat& format,
                                              const BlockPointer& pointer, bool verify_parts,
                                              size_t max_block_size_bytes, BlockBuffer& buffer);

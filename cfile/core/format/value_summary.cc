@@ -38,8 +38,8 @@ bool Less(const T& a, const T& b) {
   }
 }
 
-// Reverses AfterPrefix. Returns a string that AfterPrefix turns into `bound`.
-// The string has one byte more than kMaxBoundBytes, so it counts as cut.
+// Returns a string that AfterPrefix turns into `bound`, with one byte more than kMaxBoundBytes, so
+// that it counts as cut.
 std::string BeforeRounding(std::optional<std::string> bound) {
   std::string bytes = std::move(bound).value_or("");
   if (!bytes.empty()) bytes.back() = static_cast<char>(static_cast<uint8_t>(bytes.back()) - 1);

@@ -29,9 +29,8 @@ class AnySummary {
   // Adds all values that were added to `other`, a summary of the same type.
   virtual void Merge(const AnySummary& other) = 0;
 
-  // Makes this object the summary of a block that has these statistics.
-  // Returns false if that is not possible.
-  // Then Statistics(statistics.null_count) would return other statistics.
+  // Makes this object the summary of a block that has these statistics. Returns false if
+  // Statistics(statistics.null_count) would then return other statistics.
   virtual bool Set(const BlockStatistics& statistics) = 0;
 
   // The statistics of all values added, with `null_count` nulls. For Int96, which has no order,

@@ -1,5 +1,5 @@
 // Chooses values for the options that the user left open, and refuses options that do not fit the
-// column's type. This room, format/, holds it because the statistics depend on these choices too.
+// column's type. It is in format/ because the statistics depend on these choices too.
 #pragma once
 
 #include "absl/status/status.h"

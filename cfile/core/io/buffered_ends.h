@@ -76,10 +76,10 @@ struct UnreadEnds {
   BufferedEnds::Piece tail;
 };
 
-// Wraps `source`. Reads the first and the last bytes of `source` before it returns.
-// One ReadMany reads both ranges. If `max_requests` is below 2, reads one range after the other.
-// One ReadAt reads the whole of a small file, or of any file if `whole` is true. If `whole` is
-// true, the result has the file in memory (Source::InMemory). Returns errors of `source`.
+// Wraps `source`, and reads its first and last bytes: both with one ReadMany, or one after the
+// other if `max_requests` is below 2. A small file, or any file if `whole` is true, is read with
+// one ReadAt; with `whole`, the result has it in memory (Source::InMemory). Returns errors of
+// `source`.
 absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(std::shared_ptr<const Source> source,
                                                                size_t max_requests,
                                                                bool whole = false);

@@ -26,7 +26,7 @@ constexpr std::string_view kTemporarySuffix = ".cfile-tmp";
 // Linux then needs less time, because it keeps such a write in a few large pages.
 constexpr size_t kBufferBytes = 256 * 1024;
 
-// Renames a file unless something is at `to`. Then errno is EEXIST.
+// Renames a file unless something is at `to` (errno is then EEXIST).
 int RenameNew(const char* from, const char* to) {
 #ifdef RENAME_NOREPLACE
   if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;

@@ -111,7 +111,7 @@ bool IsRandomName(std::string_view name, std::string_view prefix, std::string_vi
 }
 
 FileLock::~FileLock() {
-  // If unlink fails, the file stays. Then the file can be locked again.
+  // If unlink fails, the file stays, and can be locked again.
   if (descriptor_.get() >= 0) unlink(path_.c_str());
 }
 
@@ -131,13 +131,13 @@ absl::StatusOr<FileLock> FileLock::Acquire(std::string path) {
           StrCat(status.message(),
                  ": without locks of files (flock), writers would lose each other's commits"));
     }
-    // The previous holder of the lock may have removed the file.
-    // Then no other process can find the locked file.
+    // The previous holder of the lock may have removed the file, so that no other process can find
+    // it.
     struct stat locked;
     if (fstat(descriptor.get(), &locked) != 0) return SystemError("fstat", path, errno);
     CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
     if (found.has_value() && found->st_dev == locked.st_dev && found->st_ino == locked.st_ino) {
-      // This line allocates no memory. So it cannot fail and leave the file behind.
+      // Allocates no memory, so it cannot fail and leave the file behind.
       return FileLock(std::move(path), std::move(descriptor));
     }
   }

@@ -17,11 +17,10 @@ class Sink;  // cfile/io.h
 
 namespace cfile::internal {
 
-// Returns an error with the message "CALL PATH: what the system says".
-// `error`: a value of errno. It determines the code of the error, for example kNotFound,
-// kPermissionDenied or kResourceExhausted. If no code fits, the code is kUnavailable.
-// The code is never kDataLoss, kAborted, kOutOfRange or kUnimplemented, because these codes have
-// another meaning in this library.
+// Returns an error with the message "CALL PATH: what the system says". `error`, a value of errno,
+// determines the code: for example kNotFound, kPermissionDenied or kResourceExhausted, and
+// kUnavailable if no other fits. Never kDataLoss, kAborted, kOutOfRange or kUnimplemented, which
+// have another meaning in this library.
 absl::Status SystemError(std::string_view call, const std::string& path, int error);
 
 // Owns an open file descriptor. Movable.
@@ -40,8 +39,8 @@ class FileDescriptor {
   // Calls open(2) and retries if a signal interrupts it. Adds close-on-exec to `flags`.
   static absl::StatusOr<FileDescriptor> Open(const std::string& path, int flags);
 
-  // True if half of the descriptors that the process may have are probably in use. Then do not
-  // keep this one: a table may have more columns than a process may have descriptors.
+  // True if probably half of the descriptors that the process may have are in use. Do not keep this
+  // one then: a table may have more columns than a process may have descriptors.
   bool IsScarce() const;
 
   int get() const { return descriptor_; }
@@ -65,9 +64,8 @@ absl::StatusOr<std::unique_ptr<Sink>> NewUnsyncedFileSink(const std::string& pat
 // regular file: a folder, a FIFO, a socket, a device, or a symbolic link to one of these.
 absl::Status CheckReplaceable(const std::string& path);
 
-// Distinguishes a file from a later file with the same path.
-// Two different files compare equal only if their inode numbers, their sizes and the times of
-// their last changes are the same.
+// Distinguishes a file from a later file with the same path: they compare equal only if their inode
+// numbers, their sizes and the times of their last changes are the same.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t number = 0;
@@ -79,8 +77,8 @@ struct FileIdentity {
 // The identity of the file or the folder at `path`; nullopt if nothing is at `path`.
 absl::StatusOr<std::optional<FileIdentity>> IdentityOf(const std::string& path);
 
-// Returns a name: `prefix`, 32 lower-case hexadecimal digits, and `suffix`.
-// The digits are 128 random bits from the operating system.
+// Returns a name: `prefix`, 128 random bits from the operating system as lower-case hexadecimal
+// digits, and `suffix`.
 absl::StatusOr<std::string> RandomName(std::string_view prefix = "", std::string_view suffix = "");
 // True for names that RandomName may return.
 bool IsRandomName(std::string_view name, std::string_view prefix = "",
@@ -90,14 +88,13 @@ bool IsRandomName(std::string_view name, std::string_view prefix = "",
 // such a file. Only the first 200 bytes of long names are returned.
 std::string_view FinalNameOf(std::string_view name);
 
-// A lock on a file. While it is held, no other thread or process can lock the same file.
-// The lock ends when this object is destroyed or when the process dies. Movable.
+// A lock on a file, which no other thread or process can lock until this object is destroyed or the
+// process dies. Movable.
 //
-// This class uses flock(2). Such a lock belongs to the open file, so threads of one process exclude
-// each other. A POSIX lock would end when any descriptor of the file is closed; this lock does not.
-// flock exists on all Unix systems, but the locks of fcntl(2) on open files do not.
-// Over NFS, Linux turns the lock into one that other machines respect.
-// kFailedPrecondition: the file system has no such locks.
+// Uses flock(2), which all Unix systems have, unlike the locks of fcntl(2) on open files. The lock
+// belongs to the open file, so threads of one process exclude each other; a POSIX lock would end
+// when any descriptor of the file is closed. Over NFS, Linux turns it into a lock that other
+// machines respect. kFailedPrecondition: the file system has no such locks.
 class FileLock {
  public:
   // Creates the file at `path` if there is none, and waits for its lock.

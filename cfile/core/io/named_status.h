@@ -15,8 +15,8 @@ bool Names(absl::string_view message, const std::string& name);
 // Returns `status` with another message and the same code and payloads.
 absl::Status WithMessage(const absl::Status& status, absl::string_view message);
 
-// Puts `name` and a colon before the message, unless the message has the name already. (Errors of a
-// user's Source or Sink may or may not have it.) OK stays OK.
+// Puts `name` and a colon before the message, unless it has the name already, as errors of a user's
+// Source or Sink may. OK stays OK.
 absl::Status Named(const absl::Status& status, const std::string& name);
 // Named for an error of the Sink with this name. A file's sink may name its temporary file, which
 // is in the same folder, so a message that contains the folder of `name` stays unchanged.

@@ -207,7 +207,7 @@ absl::StatusOr<size_t> BlockCursor::FindValues(std::span<const uint32_t> rows,
   ReserveValidity(rows.size());
   std::fill_n(validity_bits_.begin(), (rows.size() + 7) / 8, uint8_t{0});
   size_t present = 0;
-  // The positions may not ascend if the bytes of a mapped file change.
+  // The positions might not ascend if the bytes of a mapped file change.
   uint32_t highest = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     const uint32_t position = positions[i];

@@ -53,8 +53,8 @@ class RawBuffer {
 };
 
 // Reads the rows of one block at a time; Open moves the cursor to another block. Thread-compatible.
-// A `void*` points to values of the column's C++ type; so do the values of an AnyBatch.
-// Errors say what is wrong inside the block, but do not name the block.
+// A `void*`, and the values of an AnyBatch, have the column's C++ type. Errors do not name the
+// block.
 class BlockCursor final : public RowBlock {
  public:
   BlockCursor(const ColumnType& type, BlockDecoding decoding)
@@ -87,12 +87,12 @@ class BlockCursor final : public RowBlock {
   // Goes to the first row whose value is >= `key`. Precondition: the block has no nulls.
   absl::StatusOr<encodings::LowerBound> SeekToKey(const void* key);
 
-  // Searches each of `keys` as SeekToKey does, and stores the results in the first elements of
-  // `bounds`. Then goes to the block's front.
+  // Searches each of `keys` as SeekToKey does, stores the results in the first elements of
+  // `bounds`, and goes to the block's front.
   absl::Status SeekToKeys(encodings::ValueSpan keys, std::span<encodings::LowerBound> bounds);
 
-  // Calls put(i, batch) with consecutive rows: row k of `batch` is rows[i + k]. `rows` must ascend;
-  // repeated rows are allowed. The batch is valid only inside the call. The position afterwards is
+  // Calls put(i, batch) with consecutive rows: row k of `batch` is rows[i + k]. `rows` must ascend
+  // and may repeat. The batch is valid only inside the call. Afterwards the position is
   // unspecified.
   absl::Status Take(std::span<const uint32_t> rows,
                     absl::FunctionRef<void(size_t i, const AnyBatch& batch)> put);
@@ -101,8 +101,8 @@ class BlockCursor final : public RowBlock {
   // the cursor is at the block's end. The batch is valid until the next call. The caller sets the
   // batch's first_ordinal.
   absl::StatusOr<AnyBatch> Next(size_t max_rows) { return NextOf(kValues, max_rows, nullptr); }
-  // Values that are not in place already are decoded into `out`. Then the batch begins at `out`.
-  // `out` must have room for `max_rows` values.
+  // Values that are not in place already are decoded into `out`, which has room for `max_rows`
+  // values; the batch then begins there.
   absl::StatusOr<AnyBatch> NextInto(size_t max_rows, void* out) {
     return NextOf(kValues, max_rows, out);
   }
@@ -174,9 +174,8 @@ class BlockCursor final : public RowBlock {
   // positions that these values have in the decoder to `positions`, and returns their number.
   // `rows` must ascend. kDataLoss: the block has another number of values.
   absl::StatusOr<size_t> FindValues(std::span<const uint32_t> rows, uint32_t* positions);
-  // Call it if only the first `present` values could be read for the rows of the last NextValidity.
-  // Goes back to the first of these rows that lacks its value.
-  // Returns the number of these rows before that row.
+  // Call if only the first `present` values could be read for the rows of the last NextValidity.
+  // Goes back to the first row that lacks its value, and returns the number of rows before it.
   absl::StatusOr<size_t> CutAfter(size_t present);
   void ReserveValidity(size_t count) {
     validity_bits_.resize(std::max(validity_bits_.size(), (count + 7) / 8));
@@ -200,10 +199,9 @@ class BlockCursor final : public RowBlock {
   std::vector<uint8_t> validity_bits_;
 };
 
-// Returns whether seeking to each of `chosen` rows is faster than decoding a range of rows.
-// The range reaches from the first to the last chosen row. `all`: the number of rows in the range.
-// Measured: decoding a row takes 1/64 of the time of a seek.
-// It takes 1/256 of that time if the seek must count nulls or skip strings.
+// Returns whether seeking to each of `chosen` rows is faster than decoding the `all` rows from the
+// first to the last of them. Measured: decoding a row takes 1/64 of the time of a seek, or 1/256 if
+// the seek must count nulls or skip strings.
 inline bool SeeksAreFaster(encodings::Lane lane, uint64_t chosen, uint64_t all, bool nullable) {
   const uint64_t rows_per_seek = lane == encodings::Lane::kBytes || nullable ? 256 : 64;
   return chosen * rows_per_seek < all;

@@ -134,10 +134,9 @@ class BlockFetcher {
     BeginReads(source);
   }
 
-  // True if the cursor will read each of the next kBlocksInRow blocks after `entry`. If the leaf
-  // has fewer blocks after `entry`, but at least one, the function checks these blocks. For such
-  // cursors, the operating system's own read-ahead fetches mapped blocks faster than requests for
-  // single blocks.
+  // True if the cursor will read each of the next kBlocksInRow blocks of the leaf after `entry`, or
+  // of as many as there are, at least one. For such cursors, the operating system's own read-ahead
+  // fetches mapped blocks faster than requests for single blocks.
   bool ReadsOn(const LoadedNode& leaf, uint32_t entry) const {
     constexpr uint32_t kBlocksInRow = 8;
     if (plan_ != BlockPlan::kSome) return false;
@@ -152,7 +151,7 @@ class BlockFetcher {
   bool has_all_planned() const { return has_all_planned_; }
 
  private:
-  // A range of bytes of the source. It was read in advance, or will be read.
+  // A range of bytes of the source that was read in advance, or will be.
   struct Range {
     uint64_t begin = 0;
     uint64_t end = 0;
@@ -179,8 +178,7 @@ class BlockFetcher {
       if (backward_ ? block.end() > plan_end_ : block.offset < plan_end_) continue;
       const bool wanted = !wants_ || wants_(leaf, next);
       if (!wanted && !(perhaps_ && follows_ && perhaps_(leaf, next))) {
-        // The cursor may need this block after all. Then a plan that begins with this block
-        // continues this plan.
+        // The cursor may need this block after all: a plan that begins with it continues this plan.
         if (perhaps_ && LessFar(block)) next_last_ = Front(block);
         continue;
       }
@@ -240,8 +238,8 @@ class BlockFetcher {
   size_t growing_width_ = 1;  // the greatest width of a plan of blocks in order
   size_t width_ = 1;          // the greatest width of this plan
   size_t most_width_ = 1;     // the greatest width of any plan
-  // A limit for the size of a range. It begins with read_ahead_bytes, and is small after a range
-  // could not be read. GrowRanges doubles it.
+  // A limit for the size of a range: at first read_ahead_bytes, small after a range could not be
+  // read, and doubled by GrowRanges.
   uint64_t most_range_bytes_ = UINT64_MAX;
   uint64_t longest_range_bytes_ = 0;  // most_range_bytes_ does not grow beyond this number
   // The next plan may have next_width_ ranges if it begins between next_begin_ and next_last_.

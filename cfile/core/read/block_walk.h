@@ -63,8 +63,8 @@ class BlockWalk {
   absl::Status OpenFetchedBlock(const IndexWalk& path, std::span<const uint8_t> bytes,
                                 std::optional<uint64_t> expected);
 
-  // True if only some bytes of the open block have been verified. Then call CheckRows for each row
-  // before you read the row. For all other uses of the block, open the block again.
+  // True if only some bytes of the open block have been verified. Call CheckRows before you read a
+  // row; for all other uses, open the block again.
   bool in_part() const { return loaded_block_.in_part; }
   // Verifies the checksums of the bytes in which the values of `rows` are stored. `rows`: positions
   // in the block. Does nothing unless in_part(). Preconditions: the block is open, and has these

@@ -16,8 +16,8 @@ constexpr size_t kEntryBytes = 256;
 
 std::atomic<uint64_t> next_file_without_identity = 0;
 
-// A random number.
-// Nobody outside the process knows it, so nobody can make two identities with the same hash.
+// A random number that nobody outside the process knows, so that nobody can make two identities
+// with the same hash.
 uint64_t HashSeed() {
   static const uint64_t seed = [] {
     std::random_device random;

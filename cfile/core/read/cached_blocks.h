@@ -52,10 +52,9 @@ class CachedBlocks {
     }
   };
 
-  // Returns the name of the file that has this identity (Source::identity).
-  // The name is a hash of 128 bits. Equal identities get the same name in the whole process.
-  // So a file that is opened again finds its blocks.
-  // An empty identity gets a name that no other file has.
+  // Returns the name of the file that has this identity (Source::identity): a hash of 128 bits, the
+  // same in the whole process, so that a file that is opened again finds its blocks. An empty
+  // identity gets a name that no other file has.
   static File FileOf(std::string_view identity);
 
   // Returns nullptr if the block is not cached.

@@ -121,8 +121,8 @@ absl::Status FileCursor::GoTo(uint64_t ordinal, BlockAccess access) {
   // Without a positional index, only the value index can find the first row.
   const bool first_by_key = ordinal == 0 && !file_->info().positional_index_root;
   IndexWalk* const path = &paths_[first_by_key ? 1 : 0];
-  // If path_ uses the other index, the block stays loaded until the seek succeeds: the file may
-  // not have the index of `path`.
+  // If path_ uses the other index, the block stays loaded until the seek succeeds: the file might
+  // lack the index of `path`.
   if (path == path_) Unload();
   CFILE_RETURN_IF_ERROR(first_by_key ? path->SeekToKey("") : path->SeekToOrdinal(ordinal));
   Unload();

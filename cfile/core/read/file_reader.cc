@@ -25,8 +25,8 @@ constexpr uint32_t kLeastBytesOfParts = 16 * 1024;
 // See ReaderOptions::blocks_up_to_file_size.
 constexpr uint64_t kMostGrowth = 64;
 
-// Returns the identity of a file's blocks in the cache.
-// The identity includes the options that say how blocks are checked before they enter the cache.
+// Returns the identity of a file's blocks in the cache, with the options that say how blocks are
+// checked before they enter it.
 std::string CacheIdentity(const Source& source, const ReaderOptions& options) {
   const std::string identity = source.identity();
   if (identity.empty()) return identity;
@@ -240,8 +240,8 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Diction
       auto dictionary =
           encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
                                     block->bytes, options_.max_dictionary_values);
-      // A decoded dictionary takes its bytes and 16 bytes for each value.
-      // For values of 8 bytes, that is 3 times the size of the block.
+      // A decoded dictionary takes its bytes and 16 bytes for each value: for values of 8 bytes, 3
+      // times the size of the block.
       if (dictionary.ok()) usage_.AddMemory(3 * block->bytes.size());
       if (dictionary.ok()) return dictionary;
       status = dictionary.status();
@@ -254,8 +254,8 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
   if (!info_.statistics || info_.statistics_above_limit) return nullptr;
   return statistics_.Get([&]() -> absl::StatusOr<std::shared_ptr<const FileStatistics>> {
     auto statistics = ReadStatistics();
-    // The statistics are too large.
-    // This is known only now, because the footer does not have the size of the uncompressed block.
+    // The statistics are too large, as is known only now: the footer does not have the uncompressed
+    // size.
     if (absl::IsOutOfRange(statistics.status())) return nullptr;
     CFILE_RETURN_IF_ERROR(statistics.status());
     usage_.AddMemory(MemoryOf(*statistics));
@@ -287,7 +287,7 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const LoadedNode& leaf, 
   auto block =
       FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes, buffer);
   if (!block.ok()) {
-    // Then the next try reads the block again.
+    // The next try has to read the block again.
     buffer.stored.Clear();
     return InBlock(block.status(), source_->name(), pointer);
   }
@@ -303,9 +303,9 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const LoadedNode& leaf, ui
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   const CachedBlocks::Key key{cache_file_, pointer};
   CachedBlocks& cache = options_.block_cache->blocks();
-  // True if the source is asked to fetch the bytes of this block, and no other bytes. This is done
-  // for a seek in a mapped file, until the whole block has been read and verified. It is not done
-  // if the cursor will also read the next blocks.
+  // True if the source is asked to fetch exactly the bytes of this block: for a seek in a mapped
+  // file, until the whole block has been read and verified, unless the cursor will also read the
+  // next blocks.
   const bool is_mapped = in_memory() && !usage_.has_source();
   const bool reads_alone = access != BlockAccess::kScan && is_mapped && !leaf.verified(entry) &&
                            !fetcher.ReadsOn(leaf, entry);
@@ -388,16 +388,15 @@ absl::StatusOr<LoadedBlock> FileReader::LoadPart(const LoadedNode& leaf, uint32_
                                                  BlockBuffer& buffer) const {
   LoadedBlock loaded;
   const BlockPointer& pointer = leaf.entry_pointer(entry);
-  // After reading a few rows of such a block, a cursor leaves the block. It then needs the
-  // positional index to find the next row.
+  // A cursor that leaves such a block after a few rows needs the positional index to find the next
+  // row.
   if (!format_.movable || !options_.verify_checksums || pointer.size < kLeastBytesOfParts ||
       !leaf.MayReadPart(entry) || !info_.positional_index_root)
     return loaded;
   source_->WillRead(pointer.offset, std::min<uint64_t>(pointer.size, HeadBytesOf(pointer.size)));
   const auto stored = FetchStoredBlock(*source_, format_, pointer, /*verify_parts=*/false,
                                        options_.max_block_size_bytes, buffer);
-  // If this read fails, the function returns no error. The caller then reads the whole block. If
-  // that fails too, the caller returns the error.
+  // If this read fails, the caller reads the whole block, and returns the error if that fails too.
   const bool has_places = stored.ok() && !stored->head.compressed() &&
                           stored->head.sections[kLevels].size == 0 &&
                           stored->head.sections[kSkipTable].size == 0 &&
@@ -473,8 +472,7 @@ const encodings::SeekIndex* FileReader::KeepSeekIndex(
     std::unique_ptr<const encodings::SeekIndex> index) {
   const size_t size_bytes = index->memory_usage_bytes();
   const bool cached = block.resident != nullptr;
-  // An index that does not fit uses up the budget of the file.
-  // So no further indexes are built.
+  // An index that does not fit uses up the budget of the file, so no further indexes are built.
   const auto needed = static_cast<int64_t>(size_bytes);
   if (!cached) {
     if (!HasRoomForSeekIndex(size_bytes)) {

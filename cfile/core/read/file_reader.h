@@ -46,6 +46,7 @@ size_t MaxBlockSize(const ReaderOptions& options, uint64_t file_bytes, Compressi
 
 // An open file. Immutable, except for CompleteType, and for data that is read once and then kept:
 // index nodes, the set of verified blocks, seek indexes, dictionary and statistics. Thread-safe.
+// Errors of reading a block name the file and the block.
 class FileReader {
  public:
   // `usage`: the file adds its memory and its counters to this object, and builds no seek indexes
@@ -99,25 +100,24 @@ class FileReader {
   absl::StatusOr<FileStatistics> ReadStatistics() const;
 
   // Reads the data block of a leaf's entry, without the cache. Verifies the block's checksum unless
-  // a previous read has verified it. Errors name the file and the block.
+  // a previous read has verified it.
   absl::StatusOr<FetchedBlock> FetchDataBlock(const LoadedNode& leaf, uint32_t entry,
                                               BlockBuffer& buffer) const;
 
-  // Reads the data block of a leaf's entry for a cursor. Uses the cache if the cache has the block.
-  // With kSeek, puts the block into the cache, unless the block is used directly from the source's
-  // memory. `fetcher` belongs to the cursor, and knows which blocks the cursor will read next. With
-  // kFewRows, may return a block that is in_part. The encoding of such a block has value places
-  // (encodings/value_places.h), and the block has neither nulls nor levels. If a block was returned
-  // in part several times, the whole block is read instead. Threads that seek the same block share
-  // one request; scans, Take and SeekMany, which read several blocks at once, do not. Errors name
-  // the file and the block.
+  // Reads the data block of a leaf's entry for a cursor, or takes it from the cache. With kSeek,
+  // puts the block into the cache, unless the block is used directly from the source's memory.
+  // `fetcher` belongs to the cursor, and knows which blocks the cursor will read next. With
+  // kFewRows, may return a block that is in_part: its encoding has value places
+  // (encodings/value_places.h), and it has neither nulls nor levels. A block that was returned in
+  // part several times is then read whole. Threads that seek the same block share one request;
+  // scans, Take and SeekMany, which read several blocks at once, do not.
   absl::StatusOr<LoadedBlock> LoadDataBlock(const LoadedNode& leaf, uint32_t entry,
                                             BlockAccess access, BlockFetcher& fetcher,
                                             BlockBuffer& buffer);
 
-  // Verifies the bytes `begin` to `end` - 1 of a block that is in_part. `begin` and `end` count
-  // from the end of the head. Reads only the parts (cfile/FORMAT.md, Movable blocks) that have
-  // these bytes. kDataLoss: a checksum is wrong; the error names the file and the block.
+  // Verifies the bytes `begin` to `end` - 1, counted from the end of the head, of a block that is
+  // in_part. Reads only the parts (cfile/FORMAT.md, Movable blocks) that have these bytes.
+  // kDataLoss: a checksum is wrong.
   absl::Status CheckPart(const BlockPointer& pointer, const LoadedBlock& block, uint64_t begin,
                          uint64_t end) const;
 
@@ -139,7 +139,6 @@ class FileReader {
 
   // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock), for reading
   // blocks in order, and verifies all its checksums. Precondition: the file has movable blocks.
-  // Errors name the file and the block.
   absl::StatusOr<StoredBlock> FetchStored(const LoadedNode& leaf, uint32_t entry,
                                           BlockFetcher& fetcher, BlockBuffer& buffer) const;
 

@@ -1,5 +1,4 @@
-// Counts the memory and the reads of an open file.
-// Adds them up for several files, for example for the files of a table.
+// Counts the memory and the reads of open files: of one file, or of all files of a table.
 #pragma once
 
 #include <atomic>
@@ -43,8 +42,8 @@ class SharedUsage {
   ReaderCounters closed_;  // the sums of the files that are closed
 };
 
-// The memory and the counters of one open file. Each read changes the counters.
-// So the counters do not share a cache line with data that other threads read. Thread-safe.
+// The memory and the counters of one open file, in a cache line of their own, because each read
+// changes the counters. Thread-safe.
 class alignas(64) FileUsage {
  public:
   // `source`: null if the file's source is in memory.
@@ -63,8 +62,8 @@ class alignas(64) FileUsage {
   // Counts memory that is kept until the file is closed.
   void AddMemory(size_t bytes);
   size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
-  // Returns whether the file may use `bytes` more bytes for something that it could do without.
-  // An example is a seek index.
+  // Returns whether the file may use `bytes` more bytes for something that it could do without,
+  // such as a seek index.
   bool has_room(size_t bytes) const { return shared_ == nullptr || shared_->has_room(bytes); }
 
  private:

@@ -17,7 +17,7 @@ namespace cfile::internal {
 absl::Status CheckIndexDepth(const FileReader& file, size_t depth);
 
 // A position in a tree: the path from the root to one entry of a leaf. Keeps pointers to nodes of
-// `file`; `file` must outlive the IndexWalk.
+// `file`, which must outlive it.
 class IndexWalk {
  public:
   IndexWalk() = default;
@@ -32,8 +32,7 @@ class IndexWalk {
   // Goes to the next data block; after the last one, valid() is false. An error leaves the path
   // unchanged. Precondition: valid().
   absl::Status Next();
-  // Goes to the previous data block; before the first one, valid() is false. An error leaves the
-  // path unchanged. Precondition: valid().
+  // As Next, in the other direction: before the first block, valid() is false.
   absl::Status Previous();
   // Goes to the last data block. valid() is false if the tree has no entries.
   absl::Status SeekToLast();

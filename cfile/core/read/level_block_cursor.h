@@ -87,8 +87,8 @@ class LevelWindow {
   size_t end_ = 0;
 };
 
-// Reads the records of one block at a time. FileCursor uses the records as rows. Thread-compatible.
-// Errors say what is wrong inside the block, but do not name the block.
+// Reads the records of one block at a time, which FileCursor uses as rows. Thread-compatible.
+// Errors do not name the block.
 class LevelBlockCursor final : public RowBlock {
  public:
   LevelBlockCursor(const ColumnType& type, BlockDecoding decoding)

@@ -10,9 +10,9 @@
 
 namespace cfile::internal {
 
-// A node of the index of an open file. All cursors of the file share it. The entries of the node do
-// not change. Beside them, an inner node keeps its children when they have been read. A leaf keeps
-// the seek index of each block, and whether the checksum of the block was verified. Thread-safe.
+// A node of the index of an open file, shared by all its cursors. Its entries do not change. An
+// inner node also keeps the children that have been read; a leaf keeps, for each block, the seek
+// index and whether the checksum was verified. Thread-safe.
 class LoadedNode : public IndexNode {
  public:
   explicit LoadedNode(IndexNode node);
@@ -36,10 +36,9 @@ class LoadedNode : public IndexNode {
   void SetVerified(uint32_t i, bool in_place) const {
     SetReads(i, in_place ? kInPlace : kVerified);
   }
-  // The first kMostPartReads reads of entry i's block may read and verify only a part of the block.
-  // Each of them verifies its part again. So later reads read the whole block, which is verified
-  // only once. If several threads call CountPartRead at the same time, it may count only one of the
-  // calls.
+  // The first kMostPartReads reads of entry i's block may read a part of the block, and each of
+  // them verifies its part again; later reads read the whole block, which is verified only once.
+  // Concurrent calls of CountPartRead may count as one.
   bool MayReadPart(uint32_t i) const { return Reads(i) < kMostPartReads; }
   void CountPartRead(uint32_t i) const {
     const uint8_t reads = Reads(i);

@@ -14,9 +14,9 @@
 
 namespace cfile::internal {
 
-// BlockCursor and LevelBlockCursor implement this interface and read the values. It is separate
-// from them, so that BlockWalk and FileCursor are compiled once and not for each type.
-// Thread-compatible. Errors say what is wrong inside the block, but do not name the block.
+// The interface of BlockCursor and LevelBlockCursor, which read the values. With it, BlockWalk and
+// FileCursor are compiled once and not for each type. Thread-compatible. Errors do not name the
+// block.
 class RowBlock {
  public:
   RowBlock() = default;

@@ -12,8 +12,7 @@
 
 namespace cfile::internal {
 
-// Key: everything on which the result depends. Result: a StatusOr that can be copied.
-// Thread-safe.
+// Key: everything on which the result depends. Result: a StatusOr that can be copied. Thread-safe.
 template <typename Key, typename Result>
 class SharedRequests {
  public:
@@ -69,8 +68,8 @@ class SharedRequests {
 template <typename Value>
 class ReadOnce {
  public:
-  // Returns the value. Calls read() to get it if the value is not known. Errors are not kept.
-  // Threads that call this function at the same time share one call of read().
+  // Returns the value; gets it with read() if it is not known. Errors are not kept. Threads that
+  // call this function at the same time share one call of read().
   template <typename Read>
   absl::StatusOr<Value> Get(const Read& read) {
     if (const std::optional<Value> kept = Kept()) return *kept;

@@ -82,9 +82,8 @@ class ValueCursor final : public FileCursor {
   // batch is empty at the end of the file.
   absl::StatusOr<AnyBatch> NextBatch(size_t max_rows);
 
-  // Returns the next rows, at most `step` of them, as NextBatch does. When a few batches of `step`
-  // rows have been read, it decodes the rows of many batches at once. NextOfAhead then returns them
-  // batch by batch.
+  // Returns the next rows, at most `step`, as NextBatch does. After a few such batches, decodes the
+  // rows of many batches at once, which NextOfAhead then returns batch by batch.
   absl::StatusOr<AnyBatch> NextSmall(size_t step, uint64_t left);
   AnyBatch NextOfAhead();
 

@@ -27,9 +27,8 @@ constexpr WireType WireTypeOf(uint32_t tag) { return static_cast<WireType>(tag &
 // The wire type of a field of this kind that is not packed.
 WireType WireTypeOf(Kind kind);
 
-// The maximum nesting of messages and groups.
-// The deepest schema has 1000 nodes on a path (RecordLimits::max_depth).
-// A few messages contain the schema, so the maximum is a little larger than 1000.
+// The maximum nesting of messages and groups: a few messages contain the schema, which has at most
+// 1000 nodes on a path (RecordLimits::max_depth).
 inline constexpr int kDeepest = 1010;
 
 // Upper estimates of memory, in bytes: for one message, one text, one unknown field and one scalar.
@@ -89,9 +88,8 @@ class FieldReader {
     return true;
   }
 
-  // Skips the rest of a field whose tag was `tag`.
-  // Adds the memory that the field may take to `memory_bytes`.
-  // `depth`: the number of messages and groups around the field.
+  // Skips the rest of a field whose tag was `tag`. Adds the memory that the field may take to
+  // `memory_bytes`. `depth`: the number of messages and groups around the field.
   bool Skip(uint32_t tag, int depth, uint64_t& memory_bytes);
 
  private:

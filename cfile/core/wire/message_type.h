@@ -1,5 +1,5 @@
-// Describes the messages of proto/cfile.proto and proto/table.proto.
-// The code that parses, writes and shows messages uses these descriptions.
+// Describes the messages of proto/cfile.proto and proto/table.proto, for the code that parses,
+// writes and shows messages.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,7 @@ struct Elements {
   size_t count = 0;
 };
 
-// One field of a message. The value of the field is a member of a struct.
-// The type of the member follows from the field:
+// One field of a message: a member of a struct, whose type follows from the field:
 // - std::optional<T> or std::unique_ptr<Message> for an optional field
 // - std::vector<T> for a repeated field
 // T is std::string_view for bytes, and int32_t for an enum.
@@ -54,9 +53,8 @@ struct Field {
   // Only for kMessage:
   const MessageType* type = nullptr;
   Elements (*elements)(const void* message) = nullptr;
-  // For an optional field, returns the message in the field.
-  // For a repeated field, adds a message at the end and returns this message.
-  // If this message is the first one, reserves memory for `expected` messages.
+  // For an optional field, returns its message. For a repeated field, adds a message and returns
+  // it, after reserving memory for `expected` messages if it is the first one.
   void* (*add)(void* message, size_t expected) = nullptr;
 };
 
@@ -66,8 +64,8 @@ struct MessageType {
   size_t size_bytes = 0;          // in memory
 };
 
-// The rest of this file makes a Field from a pointer to a member.
-// An example is Make<&BlockPointer::offset>(1, "offset").
+// The rest of this file makes a Field from a pointer to a member: Make<&BlockPointer::offset>(1,
+// "offset").
 
 template <typename Message, typename T>
 T MemberType(T Message::*);

@@ -171,8 +171,7 @@ constexpr Field kTable[] = {
 
 template <typename Message>
 constexpr MessageType TypeOf(std::string_view name, std::span<const Field> fields) {
-  // No message contains a Table.
-  // So a Table may need more memory than the estimate for a nested message.
+  // No message contains a Table, so it may need more memory than the estimate for a nested message.
   static_assert(std::is_same_v<Message, Table> || sizeof(Message) <= kMessageBytes);
   return {.name = name, .fields = fields, .size_bytes = sizeof(Message)};
 }

@@ -1,5 +1,5 @@
-// The messages of proto/cfile.proto and proto/table.proto. Those files say what the fields mean.
-// Here a message has the same name as there, but without "PB".
+// The messages of proto/cfile.proto and proto/table.proto, which say what the fields mean. A
+// message has the same name as there, but without "PB".
 //
 // A field may be absent, as in protobuf. Texts are views.
 // A text points into the bytes that were parsed, or into memory of the code that made the message.

@@ -12,9 +12,8 @@ namespace {
 
 constexpr uint64_t kMostTimes = 8;
 
-// Finds the fields of a message by their numbers.
-// The fields of most messages are in the order of the numbers.
-// So each search begins at the field that was found last.
+// Finds the fields of a message by their numbers. Most messages have their fields in this order, so
+// each search begins at the field that was found last.
 class FieldFinder {
  public:
   explicit FieldFinder(const MessageType& type) : fields_(type.fields) {}
@@ -67,9 +66,9 @@ void PutScalar(const Field& field, void* message, uint64_t value) {
   }
 }
 
-// Walks the fields of a message, and counts the memory that the fields take.
-// Stores the fields unless `message` is null. Each function returns false in two cases:
-// the bytes are not a message of the type, or the memory exceeds the limit.
+// Walks the fields of a message, counts the memory that they take, and stores them unless `message`
+// is null. Each function returns false if the bytes are not a message of the type, or if the memory
+// exceeds the limit.
 class Parser {
  public:
   explicit Parser(uint64_t limit) : limit_(limit) {}
@@ -154,10 +153,9 @@ class Parser {
     return Parse(bytes, *field.type, nested, depth + 1);
   }
 
-  // Returns how many messages a repeated field will have.
-  // That is 1, plus the number of fields with `tag` after `reader`.
-  // The result is not larger than the limit allows.
-  // The vector of the messages reserves this number, so the vector has no spare memory.
+  // Returns how many messages a repeated field will have: 1, plus the number of fields with `tag`
+  // after `reader`, but not more than the limit allows. The vector reserves this number, so that it
+  // has no spare memory.
   size_t CountFrom(FieldReader reader, uint32_t tag, int depth) const {
     const uint64_t most = 1 + (limit_ - memory_bytes_) / kMessageBytes;
     size_t count = 1;

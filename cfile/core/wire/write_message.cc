@@ -89,8 +89,8 @@ void PutValue(Kind kind, T value, Sink& sink) {
 
 template <typename T, typename Sink>
 void WriteValues(const Field& field, const void* message, Sink& sink) {
-  // The parser changes messages, so `member` takes a message that is not const.
-  // This function does not change the message.
+  // The parser changes messages, so `member` takes a message that is not const. This function does
+  // not change it.
   const void* const member = field.member(const_cast<void*>(message));
   const uint32_t tag = MakeTag(field.number, WireTypeOf(field.kind));
   if (field.label == Label::kOptional) {

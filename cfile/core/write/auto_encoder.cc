@@ -26,10 +26,10 @@ using encodings::kIsBytes;
 using encodings::Lane;
 using encodings::ValueSpan;
 
-// A trial costs as many bytes as it encodes and compresses. While the nature of the values stays
-// the same, the next trial follows after this many times the cost of the last one, in bytes of
-// values: the first interval, and the longest. Each trial that makes the same choice as the
-// previous one doubles the interval.
+// While the nature of the values stays the same, the next trial follows after an interval, in bytes
+// of values, that is a multiple of the cost of the last trial (the bytes that it encoded and
+// compressed). These are the first and the greatest multiple; each trial that makes the same choice
+// as the previous one doubles it.
 constexpr uint64_t kFirstTrialInterval = 20;
 constexpr uint64_t kLastTrialInterval = 80;
 // All trials together cost at most a tenth of the bytes of the values, beyond this many bytes. For
@@ -39,8 +39,8 @@ constexpr uint64_t FreeTrialBytes(Lane lane, Goal goal) {
 }
 // Within a block, the nature of the values is examined at each multiple of this many values. If it
 // has changed, the block ends, unless it has less than a quarter of the size of a block. With
-// AutoOptions::small_blocks, the values are counted across blocks, the front of a block is not
-// examined otherwise, and a change leads to a trial for the next block.
+// AutoOptions::small_blocks, values are counted across blocks, nothing else is examined at the
+// front of a block, and a change leads to a trial for the next block.
 constexpr uint32_t LookInterval(Lane lane) { return lane == Lane::kBytes ? 1 << 13 : 1 << 15; }
 
 // Returns how many bytes a value counts beside its own bytes when an encoder of this encoding

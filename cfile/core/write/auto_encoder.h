@@ -39,8 +39,7 @@ class AutoEncoder : public encodings::AnyBlockEncoder {
 // strings and Goal::kSize), plus a tenth of the bytes of the values, plus the cost of one trial.
 //
 // Memory: the encoders used so far, a sample of up to 128 KiB and, during a trial, up to 1.3 MiB
-// and a small multiple of the sample.
-// Precondition: not options.kudu_exact.
+// and a small multiple of the sample. Precondition: not options.kudu_exact.
 std::unique_ptr<AutoEncoder> MakeAutoEncoder(PhysicalType type,
                                              const encodings::EncoderOptions& options,
                                              const AutoOptions& choice);

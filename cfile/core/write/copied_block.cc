@@ -5,9 +5,8 @@
 namespace cfile::internal {
 namespace {
 
-// The options ask for blocks with a number of bytes and a number of entries.
-// A block is small if it has less than 1 / kSmall of both numbers.
-// A block is large if it has more than kLarge times the number of bytes.
+// A block is small if it has less than 1 / kSmall of the bytes and of the entries that the options
+// ask for, and large if it has more than kLarge times the bytes.
 constexpr uint64_t kSmall = 4;
 constexpr uint64_t kLarge = 4;
 // A page of a Parquet file is small if it has less than 1 / kSmallPage of both numbers.
@@ -30,16 +29,15 @@ bool KeepsEncoding(const CopiedBlock& block, const FileInfo& info, const WriterO
 
 bool KeepsCodec(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
   const Compression codec = block.head.compression;
-  // A block does not say with which level it was compressed. Usually it was zstd's default level.
-  // So do not copy the block if the options ask for a higher level.
+  // A block does not record its compression level, which is usually zstd's default. It is not
+  // copied if the options ask for a higher level.
   constexpr int kDefaultLevel = 3;
   if (codec != Compression::kNone && options.compression_level > kDefaultLevel) return false;
-  // A block may have another codec than the codec in the footer.
-  // But if the footer names no codec, no block may be compressed.
+  // A block may have another codec than the footer's. But if the footer names none, no block may be
+  // compressed.
   if (options.compression == Compression::kDefault)
     return codec == Compression::kNone || info.compression != Compression::kNone;
-  // An uncompressed block may be copied, too, if its writer has tried this codec.
-  // The block did not become smaller with this codec.
+  // An uncompressed block may be copied, too, if its writer has tried this codec without gain.
   return codec == options.compression ||
          (codec == Compression::kNone && block.codec == options.compression);
 }

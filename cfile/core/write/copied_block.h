@@ -37,9 +37,9 @@ struct CopiedBlock {
 // ResolveChoices was called for `options`.
 bool MayCopy(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options);
 
-// True if the rows of `block` should be joined with the rows of the blocks beside it, because
-// `block` or the block before it is small. That block has `entries` entries and about `bytes` bytes
-// so far. So repeated merges of files do not make many small blocks.
+// True if the rows of `block` should be joined with the rows of its neighbours, because `block` is
+// small, or the block before it, with `entries` entries and about `bytes` bytes so far. This way,
+// repeated merges do not make many small blocks.
 bool JoinsBlocks(const CopiedBlock& block, uint64_t entries, size_t bytes,
                  const WriterOptions& options);
 

@@ -52,9 +52,8 @@ class FileWriter {
   absl::Status AppendBlock(const encodings::EncodedBlock& block, const BlockRows& rows,
                            std::string_view value_key, ByteWriter& prefix);
 
-  // Writes a copy of a movable block of another file (CopiedBlock).
-  // The copy begins with row `first_ordinal`. `value_key`: see AppendBlock.
-  // Precondition: this file has movable blocks.
+  // Writes a copy of a movable block of another file (CopiedBlock). The copy begins with row
+  // `first_ordinal`. `value_key`: see AppendBlock. Precondition: this file has movable blocks.
   absl::Status CopyBlock(const CopiedBlock& block, uint64_t first_ordinal,
                          std::string_view value_key);
 

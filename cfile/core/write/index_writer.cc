@@ -31,7 +31,7 @@ absl::Status IndexWriter::Spill(size_t level, BlockAppender& appender) {
 
 absl::Status IndexWriter::MakeRoom(std::string_view key, BlockAppender& appender) {
   // The key is added to the leaf level. If a level's pending node is empty, the key becomes the
-  // first key of this node, and later goes to the level above, too. So check each level up to the
+  // first key of this node, and later goes to the level above, too: check each level up to the
   // first one whose pending node has entries.
   for (size_t level = 0; level < levels_.size(); ++level) {
     const IndexNodeBuilder& node = levels_[level];

@@ -11,8 +11,8 @@
 
 namespace cfile::internal {
 
-// Builds one tree. Nodes are never split: a full node is written, and its first key goes to the
-// level above. Holds one node per level. Thread-compatible.
+// Builds one tree, and holds one node per level. Nodes are never split: a full node is written, and
+// its first key goes to the level above. Thread-compatible.
 class IndexWriter {
  public:
   IndexWriter(IndexKind kind, IndexKeyForm form, size_t block_size_bytes,

@@ -40,8 +40,8 @@ constexpr double kAsFast = 0.95;
 // of blocks that are searched.
 constexpr double kSearchFactor = 4;
 
-// Searches decode blocks. So this is the lowest acceptable scan speed of a column with a value
-// index, in decoded bytes per second, unless the goal is kSize.
+// The lowest acceptable scan speed of a column with a value index, in decoded bytes per second,
+// unless the goal is kSize. Searches decode blocks.
 constexpr double kLeastToSearch = 2e9;
 
 // For goals other than kSize, an encoding whose single values are slow to read counts as larger by
@@ -316,9 +316,9 @@ class Trials {
   std::vector<Candidate> candidates_;
 };
 
-// All candidates encode pieces of kPieceValues values. The best candidates then encode pieces of
-// kFinalPieceValues values. For kSize, three candidates do this instead of two. So that this costs
-// as much, their pieces have only kFinalPieceValuesForSize values.
+// All candidates encode pieces of kPieceValues values, and the two best then encode pieces of
+// kFinalPieceValues values. For kSize, the three best encode pieces of kFinalPieceValuesForSize
+// values, which costs the same.
 constexpr size_t kPieceValues = 1024;
 constexpr size_t kFinalPieceValues = 4096;
 constexpr size_t kFinalPieceValuesForSize = 3072;

@@ -31,8 +31,8 @@ struct AutoOptions {
   bool single_values = false;
   // The blocks may be copied into other files, so that they cannot need a table of symbols.
   bool movable_blocks = false;
-  // The file has a value index, and its blocks are not copied into other files. So encodings that
-  // are searched fast may need a dictionary, and the decompression of strings counts as part of a
+  // The file has a value index, and its blocks are not copied into other files: encodings that are
+  // searched fast may need a dictionary, and the decompression of strings counts as part of a
   // search.
   bool for_searches = false;
   // Automatic choice may take encodings whose numbers are at least kFirstOwnNumber.
@@ -85,8 +85,7 @@ std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type,
 // which are spread over `values`. Then the two best candidates (for kSize, the three best) encode
 // up to four times as many values. `options`: the options of the encoders that will write the
 // blocks. Preconditions: `values` is not empty; `column_values` is not less than the number of
-// `values`; `candidates` are TrialCandidates(type, choice),
-// or some of them.
+// `values`; `candidates` are TrialCandidates(type, choice), or some of them.
 Trial TryStorage(encodings::ValueSpan values, uint64_t column_values, PhysicalType type,
                  const encodings::EncoderOptions& options, const AutoOptions& choice,
                  std::span<const encodings::EncodingRow* const> candidates);

@@ -79,8 +79,8 @@ class SeekBlockLimit {
   }
 
  private:
-  // After about this many small blocks, blocks become larger. So the indexes and the statistics of
-  // a large file keep their limits.
+  // After about this many small blocks, blocks become larger, so that the indexes and the
+  // statistics of a large file stay within their limits.
   static constexpr uint64_t kMostSmallBlocks = 1 << 16;
   // A compressed block may be larger by this factor. Each block is compressed alone, and small
   // blocks of sequences would make a file up to 44 % larger.
@@ -231,9 +231,8 @@ class ValueWriter final : public internal::ColumnPipeline {
     return AppendChecked(packed, validity, begin, count);
   }
 
-  // Appends `count` rows, whose values have been checked. `validity` and `begin` have the same
-  // meaning as in CheckValues. At most kCheckedValues rows, so that the values are still in the CPU
-  // cache after the check.
+  // Appends `count` rows whose values have been checked; at most kCheckedValues, so that the values
+  // are still in the CPU cache. `validity` and `begin`: as in CheckValues.
   absl::Status AppendChecked(ValueSpan values, const uint8_t* validity, size_t begin,
                              size_t count) {
     while (count > 0) {
