@@ -31,7 +31,7 @@ inline constexpr int64_t kNanosPerDay = 86'400'000'000'000;
 inline constexpr int64_t kJulianDayOf1970 = 2'440'588;
 
 // Converts an int96 to a time since 1970 in units of `unit_nanos`, a divisor of a day. Returns
-// false if it is no whole number of units, or does not fit 64 bits.
+// false if it is no whole number of units or does not fit 64 bits.
 inline bool TimeOfInt96(const Int96& value, int64_t unit_nanos, int64_t& time) {
   const auto of_day = static_cast<int64_t>(uint64_t{value.words[1]} << 32 | value.words[0]);
   const int64_t day = value.words[2] - kJulianDayOf1970;

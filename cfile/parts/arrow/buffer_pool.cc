@@ -24,8 +24,7 @@ class Pool {
     return *pool;
   }
 
-  // Returns a buffer that has at least `least` and at most `most` bytes of memory.
-  // If the pool has no such buffer, returns a new buffer.
+  // Returns a buffer of the pool that has `least` to `most` bytes of memory, or a new one.
   Buffer Take(size_t least, size_t most) {
     const std::lock_guard lock(mutex_);
     // The buffer that was released last is the most likely one to be in the processor's caches.

@@ -1,5 +1,5 @@
-// Keeps the memory of released arrays for later arrays.
-// Without this pool, the system would spend more time on fresh memory than decoding takes.
+// Keeps the memory of released arrays for later arrays, because the system would spend more time on
+// fresh memory than decoding takes.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace cfile::internal {
 
-// Return empty buffers. The buffers use the memory of released arrays if there is some.
-// `capacity`: the number of bytes that the caller needs soon. Thread-safe.
+// Return empty buffers, in the memory of released arrays if there is some. `capacity`: the number
+// of bytes that the caller needs soon. Thread-safe.
 encodings::ByteWriter TakeBytes(size_t capacity);
 encodings::PackedStrings TakeStrings();
 
-// Return owners of buffers for an array.
-// The last owner may be destroyed in any thread. Then the memory is kept for the functions above.
-// The process keeps at most 32 MiB of bytes and at most 32 MiB of strings.
+// Return owners of buffers for an array. When the last owner is destroyed, in any thread, the
+// memory is kept for the functions above. The process keeps at most 32 MiB of bytes and 32 MiB of
+// strings.
 std::shared_ptr<const encodings::ByteWriter> OwnBytes(encodings::ByteWriter& bytes);
 std::shared_ptr<const encodings::PackedStrings> OwnStrings(encodings::PackedStrings& strings);
 

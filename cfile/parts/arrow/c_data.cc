@@ -18,7 +18,7 @@ struct ArrayContents {
   ArrowArray dictionary{};
 };
 
-// A consumer may have moved a child to another place. Then the child's release function is null.
+// A consumer may have moved a child to another place, and set its release function to null.
 template <typename Struct>
 void ReleaseUnlessMoved(Struct& child) {
   if (child.release != nullptr) child.release(&child);
@@ -49,9 +49,8 @@ void AppendInt32(size_t value, std::string& out) {
   out.append(bytes, sizeof(number));
 }
 
-// Writes the number of pairs, then the key and the value of each pair.
-// The length of each text comes before the text.
-// All numbers are int32 in the byte order of this machine.
+// Writes the number of pairs, then each key and each value with its length before it. All numbers
+// are int32 in the byte order of this machine.
 std::string EncodeMetadata(const std::vector<std::pair<std::string, std::string>>& metadata) {
   std::string out;
   AppendInt32(metadata.size(), out);
@@ -93,8 +92,7 @@ class Stream {
 
   ArrowBatches& batches() { return *batches_; }
 
-  // Calls `function`, which returns a Status. Returns the errno code of the Status.
-  // Keeps the text of an error.
+  // Calls `function`, keeps the text of an error, and returns the errno code of the status.
   template <typename Function>
   int Call(const Function& function) noexcept {
     try {

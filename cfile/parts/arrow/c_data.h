@@ -17,7 +17,7 @@ template <typename Struct>
 class Held {
  public:
   Held() = default;
-  // Takes the struct in *from. Then *from is empty.
+  // Takes the struct in *from, which is then empty.
   explicit Held(Struct* from) : held_(std::exchange(*from, Struct{})) {}
   Held(Held&& other) noexcept : held_(std::exchange(other.held_, Struct{})) {}
   Held& operator=(Held&& other) noexcept {
@@ -65,7 +65,7 @@ struct ArrowField {
   std::vector<std::pair<std::string, std::string>> metadata;
   int64_t flags = 0;
   std::vector<ArrowField> children;
-  // Empty or one field: the type of the values. Then `format` is the type of the indexes.
+  // Empty or one field: the type of the values, if `format` is the type of the indexes.
   std::vector<ArrowField> dictionary;
 
   bool operator==(const ArrowField&) const = default;
@@ -82,9 +82,8 @@ class ArrowBatches {
   virtual absl::StatusOr<HeldArray> Next() = 0;
 };
 
-// Makes a stream of `batches`. The functions of the stream return the errno code that stands for a
-// status. If there is no memory, get_next returns ENOMEM, in this call and in each later call.
-// *out is an uninitialised or released struct.
+// Makes a stream of `batches` with the errors that cfile/arrow.h describes. *out is an
+// uninitialised or released struct.
 void MakeStream(std::unique_ptr<ArrowBatches> batches, ArrowArrayStream* out);
 
 }  // namespace cfile::internal

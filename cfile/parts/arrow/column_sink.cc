@@ -15,9 +15,8 @@
 namespace cfile::internal {
 namespace {
 
-// Borrowed values lie in the memory of a block.
-// The end of the block ends the batch only if the batch has at least this many rows, or records of
-// a column with levels. (Records are larger.)
+// Borrowed values lie in the memory of a block, whose end ends the batch only if the batch has at
+// least this many rows, or records of a column with levels. (Records are larger.)
 constexpr size_t kFewRows = 4096;
 constexpr size_t kFewRecords = 512;
 
@@ -84,7 +83,7 @@ class LeafSink final : public ColumnSink, public RowSink {
     pending_ends_block_ = false;
     in_room_ = room_ != nullptr && batch.values.data == room_;
     room_ = nullptr;
-    // If the strings are long, takes fewer records, until their bytes fit.
+    // Of long strings, takes only as many records as fit.
     while (pending_->num_records > 1 && PendingBytes() > kEnoughBytes)
       Truncate(pending_->num_records / 2);
     return pending_->num_records;
@@ -151,8 +150,8 @@ class LeafSink final : public ColumnSink, public RowSink {
     return bytes;
   }
 
-  // Takes the rows of a column without levels. Makes one entry for each row,
-  // because the structs around the column need levels.
+  // Takes the rows of a column without levels, and makes one entry for each row, because the
+  // structs around the column need levels.
   absl::StatusOr<size_t> AddAsLevels(const AnyBatch& batch,
                                      const std::shared_ptr<const Source>& source) {
     const size_t count = batch.size();
@@ -216,8 +215,7 @@ class LeafSink final : public ColumnSink, public RowSink {
     return absl::OkStatus();
   }
 
-  // Appends to the bitmap. A required value is never null.
-  // If the struct around a required value is null, the value has any contents.
+  // A required value is never null, but if the struct around it is null, it has any contents.
   void AppendValidity(const uint8_t* validity, size_t count) {
     validity_.Append(nullable_ ? validity : nullptr, count);
   }

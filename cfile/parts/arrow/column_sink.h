@@ -31,8 +31,7 @@ class ColumnSink {
 
   // Returns this object as a RowSink.
   virtual RowSink* row_sink() = 0;
-  // Keeps the rows that were added. Truncate does not remove kept rows.
-  // After an error call Undo.
+  // Keeps the rows that were added: Truncate does not remove them. After an error call Undo.
   virtual absl::Status Commit() = 0;
   // Removes the rows of the last Commit, and all rows that were added later.
   virtual void Undo() = 0;
@@ -40,8 +39,8 @@ class ColumnSink {
   virtual bool WantsEnd() const = 0;
   // The number of values of the leaf. If there are lists, this counts the elements of all lists.
   virtual size_t size() const = 0;
-  // Sets all members of `parts` except `children`. Then the sink is empty.
-  // Precondition: all rows were kept.
+  // Sets all members of `parts` except `children`, and empties the sink. Precondition: all rows
+  // were kept.
   virtual void Finish(ArrayParts& parts) = 0;
 
   // Returns the structs and lists, in the order of LeafPlace::nodes.

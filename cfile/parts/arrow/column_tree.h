@@ -7,10 +7,9 @@
 
 namespace cfile::internal {
 
-// Returns the tree of a schema. Leaf column i of the tree is column i of the schema.
-// A column with levels may be outside of a tree. cfile/arrow.h says which lists it becomes.
-// kUnimplemented: a column has more definition levels than these lists have.
-// The error names the column.
+// Returns the tree of a schema; its leaf column i is column i of the schema. A column with levels
+// outside of a tree becomes the lists that cfile/arrow.h describes. kUnimplemented: the column that
+// the error names has more definition levels than these lists.
 absl::StatusOr<RecordSchema> ColumnTree(const Schema& schema);
 
 }  // namespace cfile::internal

@@ -65,9 +65,8 @@ struct FileStrings {
   ByteWriter offsets;  // as in an Arrow array; the bytes begin at values[0]
 };
 
-// Stores strings as codes. A code is the index of a string in a dictionary.
-// If all rows of a batch come from coded blocks of one file, the file's dictionary is used.
-// Otherwise the dictionary is local_.
+// Stores strings as codes: indexes into the file's dictionary if all rows of a batch come from
+// coded blocks of one file, otherwise into local_.
 class DictionaryStore final : public ValueStore {
  public:
   explicit DictionaryStore(size_t capacity) : capacity_(capacity) {}
@@ -120,8 +119,7 @@ class DictionaryStore final : public ValueStore {
   }
 
  private:
-  // Begins a batch with codes of `dictionary`.
-  // Does nothing if `dictionary` is too large for an array.
+  // Begins a batch with codes of `dictionary`, unless this is too large for an array.
   void Use(std::span<const std::string_view> values,
            const std::shared_ptr<const encodings::Dictionary>& dictionary) {
     if (shared_ != nullptr && dictionary == shared_->dictionary) return;
@@ -156,8 +154,8 @@ class DictionaryStore final : public ValueStore {
   // The code of a null is 0.
   template <typename V, typename StringOf>
   absl::StatusOr<size_t> AddLocal(const Batch<V>& batch, const StringOf& string_of) {
-    // `batch` may lie in the memory where the new codes are written.
-    // So each code is read before its place is written.
+    // `batch` may lie in the memory where the new codes are written, so each code is read before
+    // its place is written.
     uint32_t* const codes = RoomForCodes(batch.size());
     size_t i = 0;
     for (; i < batch.size(); ++i) {
@@ -178,8 +176,8 @@ class DictionaryStore final : public ValueStore {
 
   const size_t capacity_;
   ByteWriter codes_;  // int32
-  // The file's dictionary that this batch uses. Null if the batch uses local_.
-  // Before the first row: the dictionary that the last batch used.
+  // The file's dictionary that this batch uses, or null if it uses local_. Before the first row:
+  // the dictionary of the last batch.
   std::shared_ptr<const FileStrings> shared_;
   LocalDictionary local_;
 };

@@ -85,8 +85,7 @@ absl::StatusOr<bool> HasDictionary(const TableScan& scan, size_t number, const C
   CFILE_ASSIGN_OR_RETURN(const std::optional<Reader> file,
                          TableScanAccess::FirstFile(scan, number));
   if (!file || !file->info().dictionary) return false;
-  // This looks at the file's main encoding.
-  // With automatic choice of encodings, few blocks may have codes.
+  // The file's main encoding: with automatic choice of encodings, few blocks may have codes.
   return encodings::HasCodes(file->info().encoding);
 }
 

@@ -128,8 +128,7 @@ absl::Status ExportRows(RowsToExport exported, size_t max_batch_rows, bool colum
   std::vector<FieldNode>& fields = contents.fields.root.children;
   if (exported.file != nullptr) DescribeFile(*exported.file, fields[0].field);
   column_only = column_only && fields.size() == 1;
-  // The number of rows for which memory is reserved now.
-  // Memory for further rows is reserved when these rows have been read.
+  // Memory is reserved only for the rows that are read now.
   const size_t capacity =
       static_cast<size_t>(std::min<uint64_t>({max_batch_rows, kMaxBatchRows, exported.max_rows}));
   for (size_t i = 0; i < exported.columns.size(); ++i) {

@@ -23,11 +23,11 @@ class ExportedRows {
   virtual ~ExportedRows() = default;
 
   virtual const std::string& name() const = 0;  // for messages
-  // Sets the sinks, one for each exported column. This is the first call, and it is made once.
+  // Sets the sinks, one for each exported column. Called once, first.
   virtual void SetSinks(std::vector<RowSink*> sinks) = 0;
-  // Adds the next rows to all sinks. Returns their number: at most `max_rows`, and 0 at the end.
-  // After an error the sinks may have some rows of this call. Truncate removes them.
-  // Precondition: max_rows > 0.
+  // Adds the next rows to all sinks, and returns their number: at most `max_rows`, and 0 at the
+  // end. After an error, Truncate removes the rows that some sinks already have. Precondition:
+  // max_rows > 0.
   virtual absl::StatusOr<size_t> Add(size_t max_rows) = 0;
   // True if a batch must not mix the rows of two calls of Add.
   virtual bool keeps_apart() const { return false; }
@@ -42,8 +42,8 @@ struct RowsToExport {
   const FileInfo* file = nullptr;  // the file whose only column is exported, or null
 };
 
-// Starts a stream. cfile/arrow.h explains max_batch_rows and column_only (ArrowExportOptions).
-// kUnimplemented: a column has no Arrow type. The error names the column.
+// Starts a stream. max_batch_rows and column_only: see ArrowExportOptions. kUnimplemented: a column
+// has no Arrow type. The error names the column.
 absl::Status ExportRows(RowsToExport exported, size_t max_batch_rows, bool column_only,
                         ArrowArrayStream* out);
 

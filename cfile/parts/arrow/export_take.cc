@@ -21,8 +21,8 @@ using internal::RowSink;
 using internal::ScanSource;
 using internal::TableScanAccess;
 
-// At most this many rows are added to the sinks at a time. They are few enough that the values of
-// several columns stay in the processor's cache.
+// At most this many rows are added to the sinks at a time, so that the values of several columns
+// stay in the processor's cache.
 constexpr size_t kAddedRows = 8192;
 
 static_assert(internal::kGroupOrdinals == 65'536, "cfile/arrow.h names this number");

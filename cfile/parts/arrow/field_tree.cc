@@ -109,8 +109,8 @@ class TreeMaker {
     return group;
   }
 
-  // Makes the list with this number. Its elements are those of the node `repeated`.
-  // The caller adds the field of the element.
+  // Makes the list with this number, whose elements are those of the node `repeated`. The caller
+  // adds the field of the element.
   FieldNode MakeList(size_t number, size_t repeated, const Around& around) {
     FieldNode list = Named(number, FieldNode::Kind::kList, "+l");
     Tell(number,
@@ -160,8 +160,8 @@ class TreeMaker {
     return node.repetition == Repetition::kOptional ? node.max_definition : uint16_t{0};
   }
 
-  // Assigns the levels of a column to a node: those of the first exported column below the node.
-  // The validity and the offsets of the node are made from these levels.
+  // Assigns the levels of the first exported column below a node to the node, which gets its
+  // validity and its offsets from them.
   void Tell(size_t number, const LevelRule& rule, FieldNode& node) {
     node.source = *FirstSource(number);
     std::vector<LevelRule>& rules = out_.places[node.source].nodes;
@@ -237,8 +237,8 @@ void DescribeFile(const FileInfo& info, ArrowField& field) {
   if (info.value_index_root) field.metadata.emplace_back("cfile.sorted", "ascending");
   for (const auto* pairs : {&info.header_metadata, &info.footer_metadata}) {
     for (const auto& pair : *pairs) {
-      // Leaves out the keys that the format reserves. Also leaves out what is not text,
-      // because consumers expect text.
+      // Leaves out the keys that the format reserves, and what is not text, because consumers
+      // expect text.
       if (!pair.first.starts_with("cfile.") && IsUtf8(pair.first) && IsUtf8(pair.second))
         field.metadata.push_back(pair);
     }

@@ -1,6 +1,5 @@
-// Finds the Arrow fields of exported rows.
-// Each node of a schema has a field.
-// The field says which Arrow type the node has, and which column has its values.
+// The Arrow fields of exported rows, one for each node of a schema. A field says which Arrow type
+// the node has, and which column has its values.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +17,22 @@
 
 namespace cfile::internal {
 
-// A column that is exported to Arrow.
 struct ExportedColumn {
   size_t column = 0;  // the index in schema.columns
   ArrowLayout layout = ArrowLayout::kSame;
 };
 
-// Returns `columns`, which are indexes in schema.columns, with the layouts of their types.
-// No layout is kDictionary. `name`: what is exported, for messages.
-// kInvalidArgument: a column of a table of records is selected twice. The error names the column.
+// Returns `columns`, which are indexes in schema.columns, with the layouts of their types, none of
+// which is kDictionary. `name`: what is exported, for messages. kInvalidArgument: a column of a
+// table of records is selected twice. The error names the column.
 absl::StatusOr<std::vector<ExportedColumn>> ColumnsToExport(const Schema& schema,
                                                             const std::vector<size_t>& columns,
                                                             bool string_views,
                                                             const std::string& name);
 
-// A field with its children.
-// If the field is a leaf, `source` is the index of its column in the exported columns.
-// If it is a struct or a list below the root, its validity and offsets come from a node:
-// LeafPlace::nodes[node] of the exported column `source`.
+// A field with its children. If the field is a leaf, `source` is the index of its column in the
+// exported columns. If it is a struct or a list below the root, its validity and offsets come from
+// a node: LeafPlace::nodes[node] of the exported column `source`.
 struct FieldNode {
   ArrowField field;  // without its children
   enum class Kind : uint8_t { kLeaf, kStruct, kList } kind = Kind::kStruct;
@@ -43,7 +40,6 @@ struct FieldNode {
   size_t node = 0;
   std::vector<FieldNode> children;
 
-  // Returns the field with its children.
   ArrowField WithChildren() const;
 };
 
@@ -52,9 +48,8 @@ struct FieldTree {
   std::vector<LeafPlace> places;  // one for each exported column
 };
 
-// Returns the fields of `columns`. If there is a schema.tree, the fields have its order.
-// Otherwise the fields have the order of `columns`.
-// A column of a tree may occur only once. kUnimplemented: a column has no Arrow type.
+// Returns the fields of `columns`, in the order of schema.tree if there is one, otherwise of
+// `columns`. A column of a tree may occur only once. kUnimplemented: a column has no Arrow type.
 absl::StatusOr<FieldTree> MakeFieldTree(const Schema& schema,
                                         const std::vector<ExportedColumn>& columns);
 

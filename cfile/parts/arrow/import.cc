@@ -25,8 +25,8 @@ namespace {
 
 using encodings::StrCat;
 
-// The number of rows that are read at a time.
-// It is small, so that the values are still in the processor's cache when the writer takes them.
+// The number of rows that are read at a time: so few that the values are still in the processor's
+// cache when the writer takes them.
 constexpr int64_t RowsOf(PhysicalType type) {
   const bool bytes = type == PhysicalType::kBytes || type == PhysicalType::kFixedBytes;
   return bytes ? 1000 : 8192;

@@ -8,8 +8,8 @@ namespace {
 
 using encodings::StrCat;
 
-// The maximum number of values. Positions in the buffers of so many values do not overflow.
-// No memory can hold so many values.
+// The maximum number of values. No memory can hold so many, and positions in their buffers do not
+// overflow.
 int64_t MaxLength(const ImportField& field) { return INT64_MAX / (int64_t{64} + field.width); }
 
 // Returns the number of buffers of an array. For kViews, the data buffers are not counted.

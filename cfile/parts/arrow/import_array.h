@@ -13,11 +13,10 @@
 
 namespace cfile::internal {
 
-// Checks lengths, offsets, numbers of buffers and children, null pointers and run ends.
-// For strings, checks the first and the last offset.
-// Does not check values, indexes, or the offsets of lists and views.
-// `array`: may be null; null is an error.
-// kInvalidArgument: `array` or an array below it is malformed. The error names the field.
+// Checks lengths, offsets, numbers of buffers and children, null pointers and run ends; of the
+// offsets of strings, only the first and the last. Does not check values, indexes, or the offsets
+// of lists and views. kInvalidArgument: `array`, which may be null, or an array below it is
+// malformed. The error names the field.
 absl::Status CheckArray(const ImportField& field, const ArrowArray* array);
 
 // Returns kInvalidArgument with the path of the field.
@@ -41,8 +40,8 @@ inline const uint8_t* ValidityOf(const ImportField& field, const ArrowArray& arr
   return array.null_count == 0 ? nullptr : static_cast<const uint8_t*>(array.buffers[0]);
 }
 
-// Calls visit(std::type_identity<T>{}). T is the C++ type of `type`.
-// `type` is the type of run ends or of dictionary indexes.
+// Calls visit(std::type_identity<T>{}) with the C++ type of `type`, a type of run ends or of
+// dictionary indexes.
 template <typename Visitor>
 decltype(auto) VisitIndex(PhysicalType type, Visitor&& visit) {
   return VisitType(type, [&]<typename T>(std::type_identity<T>) -> decltype(auto) {

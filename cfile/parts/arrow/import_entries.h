@@ -1,5 +1,4 @@
-// Makes the levels of a leaf column.
-// The levels come from the arrays between the root and the leaf (cfile/levels.h).
+// Makes the levels of a leaf column (cfile/levels.h) from the arrays between the root and the leaf.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +26,8 @@ class ImportEntries {
                                          const ArrowArray& root, int64_t begin, size_t count,
                                          size_t max_entries);
 
-  // Returns the positions of the values.
-  // A flat column has one position for each row, also for nulls.
-  // Another column has one position for each entry that holds a value.
+  // The positions of the values: in a flat column one for each row, also for nulls, otherwise one
+  // for each entry that holds a value.
   Slots& slots() { return slots_; }
 
   // Completes the levels of a column that is not flat. Call it before the two functions below.

@@ -1,5 +1,4 @@
-// Plans an import: finds the Arrow field of each leaf column.
-// The plan of a column is the list of fields from the root to the field of the column.
+// Plans an import: finds the Arrow field of each leaf column, and the fields from the root to it.
 #pragma once
 
 #include <cstddef>
@@ -28,16 +27,14 @@ struct ImportLeaf {
   ColumnType type;
   uint16_t max_repetition = 0;
   uint16_t max_definition = 0;
-  // The last step is the field of the column.
-  // A field of kind kNull, or one that does not fit, may take the place of a group.
-  // Then the column is one of the leaves below the group.
+  // The last step is the field of the column. If a field of kind kNull, or one that does not fit,
+  // takes the place of a group, the column is a leaf below this group.
   std::vector<ImportStep> steps;
   absl::Status unfit = {};  // of an optional field: the error of a value that is not null
 };
 
-// Finds the fields of all leaf columns. `root`: a struct.
-// kInvalidArgument: a field is missing, has no place in the tree, or does not fit.
-// The error names the field.
+// Finds the fields of all leaf columns. `root`: a struct. kInvalidArgument: a field is missing, has
+// no place in the tree, or does not fit. The error names the field.
 absl::StatusOr<std::vector<ImportLeaf>> PlanRecords(const ImportField& root,
                                                     const RecordSchema& tree);
 

@@ -19,8 +19,7 @@ absl::Status NoColumn(const ImportField& field, std::string_view what) {
   return absl::UnimplementedError(StrCat(field.InField(), ": ", what));
 }
 
-// Returns the type of a leaf column.
-// This is the type in the metadata under cfile.type, if that type can hold the values.
+// Returns the type in the metadata under cfile.type, if it can hold the values of the field.
 ColumnType TypeOf(const ImportField& field) {
   const std::string* const text = field.FindMetadata("cfile.type");
   if (text != nullptr) {
@@ -74,8 +73,8 @@ absl::Status AppendField(const ImportField& field, std::string name, Repetition 
   return absl::OkStatus();
 }
 
-// Sets the key columns: the columns whose positions in the key are 0, 1, 2 and so on.
-// The first missing position ends the key.
+// Sets the key columns: those with the positions 0, 1, 2 and so on in the key, up to the first
+// missing one.
 absl::Status SetKeys(const ImportField& root, Schema& schema) {
   std::map<uint32_t, size_t> columns;
   for (size_t i = 0; i < root.children.size(); ++i) {

@@ -28,20 +28,17 @@ struct Slots {
     count = size;
     null_count = 0;
   }
-  // Makes `list`.
   void MakeList();
   // Adds `offset` to all positions.
   void Shift(int64_t offset);
-  // Removes the nulls.
   void RemoveNulls();
   // Sets `validity` if the positions are not dense.
   void MakeValidity();
 };
 
-// Follows dictionaries and runs to the array that holds the values, and returns that array.
-// `slots`: positions in `array`. Replaces them by positions in the returned array.
-// Positions of nulls become kNull.
-// Preconditions: CheckArray returned OK; the positions are less than the length of `array`.
+// Follows dictionaries and runs to the array that holds the values, and returns it. Replaces
+// `slots`, positions in `array`, by positions in the returned array; positions of nulls become
+// kNull. Preconditions: CheckArray returned OK; the positions are less than the length of `array`.
 // kInvalidArgument: an index is not in the dictionary.
 absl::StatusOr<const ArrowArray*> FindValues(const ImportField& field, const ArrowArray& array,
                                              Slots& slots);

@@ -30,8 +30,8 @@ bool ParseNumber(std::string_view text, Integer& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// Sets kind, type, physical and width of a field whose format is one letter.
-// Returns false if the format is not one of these letters.
+// Sets kind, type, physical and width of a field. Returns false if the format is not one of the
+// types of one letter.
 bool SetSimple(char format, ImportField& field) {
   const auto set = [&](ArrowKind kind, ColumnType type) {
     field.kind = kind;

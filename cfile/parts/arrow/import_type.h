@@ -47,8 +47,7 @@ struct ImportField {
   std::string name;
   std::string path;  // the names from the root to this field, for errors
   ColumnType type;   // of a leaf other than kNull: the type of a new column for its values
-  // kNumbers: the type of the values.
-  // kDictionary: the type of the indexes. kRunEnds: the type of the run ends.
+  // The type of the values (kNumbers), of the indexes (kDictionary) or of the run ends (kRunEnds).
   PhysicalType physical = PhysicalType::kInt32;
   uint32_t width = 0;  // bytes of a decimal or of fixed bytes; elements of a fixed list
   std::vector<ImportField> children;  // of kDictionary and kRunEnds: only the values
@@ -73,8 +72,8 @@ absl::StatusOr<ImportField> ReadArrowSchema(const ArrowSchema& schema, size_t ma
 absl::StatusOr<ArrowField> CopyArrowSchema(const ArrowSchema& schema, size_t max_depth);
 
 // Returns OK if a column of type `target` can hold the values of the leaf `field`.
-// An Arrow type may have more room than it promises. Values that use this room may not fit.
-// kInvalidArgument: the column cannot hold the values. The error names the field and both types.
+// kInvalidArgument, with the field and both types, if it cannot. An array may hold values that its
+// type does not allow, and they may not fit.
 absl::Status CheckStorable(const ImportField& field, const ColumnType& target);
 
 }  // namespace cfile::internal

@@ -31,12 +31,10 @@ class ValueBuffer {
   size_t size_bytes_ = 0;
 };
 
-// Returns the values at `slots` as values of `type`. The value of a null is undefined.
-// The result is in `buffer`. If the array's values are of this type, dense and aligned, the result
-// is in the array's memory instead.
-// Preconditions: CheckArray and CheckStorable returned OK.
-// kInvalidArgument: a string is not in its buffer, a date is not a whole day,
-// or a decimal does not fit.
+// Returns the values at `slots` as values of `type`; undefined values for nulls. They are in
+// `buffer`, or in the array's memory if its values are of this type, dense and aligned.
+// Preconditions: CheckArray and CheckStorable returned OK. kInvalidArgument: a string is not in its
+// buffer, a date is not a whole day, or a decimal does not fit.
 absl::StatusOr<encodings::ValueSpan> ReadValues(PhysicalType type, const ImportField& field,
                                                 const ArrowArray& array, const Slots& slots,
                                                 ValueBuffer& buffer);

@@ -1,5 +1,4 @@
-// Makes the structs and lists of Arrow arrays.
-// They come from the levels of a leaf column (cfile/levels.h).
+// Makes the structs and lists of Arrow arrays from the levels of a leaf column (cfile/levels.h).
 #pragma once
 
 #include <cstddef>
@@ -53,7 +52,7 @@ class NodeLevels {
   absl::Status Append(const Entries& entries);
   // Removes the values after the first `size` values. These have `num_elements` elements together.
   void Truncate(size_t size, size_t num_elements);
-  // Sets the length, the null count and the buffers of `parts`. Then this object is empty.
+  // Sets the length, the null count and the buffers of `parts`, and empties this object.
   void Finish(ArrayParts& parts);
 
  private:

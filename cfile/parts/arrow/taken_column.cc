@@ -48,9 +48,8 @@ class GroupReader : public TakenColumn {
   virtual absl::StatusOr<std::unique_ptr<RowReader>> NewReader(const Reader& file) = 0;
   // Removes all kept rows.
   virtual void Clear() = 0;
-  // Appends the first rows of `batch` to the kept rows. Returns how many rows it has appended.
-  // This is less than all only if all kept rows together would have more than kEnoughBytes bytes.
-  // The first row of all is always kept.
+  // Appends the first rows of `batch` to the kept rows, as many as fit into kEnoughBytes bytes of
+  // kept rows, and returns how many. The first row of all is always kept.
   virtual size_t Keep(const ColumnBatch& batch) = 0;
   virtual size_t kept_bytes() const = 0;
   // Returns how many of the first rows have at most kAddedBytes bytes together, but at least 1.
@@ -292,8 +291,8 @@ class LevelColumn final : public ColumnOfLane {
     return places.size();
   }
 
-  // The sink keeps a view of the batch until its rows are kept or removed.
-  // So the batch lies in members, which do not change before the next call.
+  // The sink keeps a view of the batch until its rows are kept or removed, so the batch lies in
+  // members, which do not change before the next call.
   absl::StatusOr<size_t> AddPlaces(Places places) override {
     added_repetition_.clear();
     added_definition_.clear();
@@ -355,9 +354,9 @@ std::shared_ptr<const OrdinalGroup> OrdinalGrouper::GroupAt(size_t begin, size_t
 std::shared_ptr<const OrdinalGroup> OrdinalGrouper::Make(size_t begin, size_t most) {
   const auto ordinals =
       std::span(ordinals_).subspan(begin, std::min(most, ordinals_.size() - begin));
-  // To sort the ordinals, makes numbers of 64 bits. The lowest kIndexBits bits of a number are the
-  // index of an ordinal, and the other bits are the ordinal itself, counted from the least ordinal.
-  // So the group ends before an ordinal that is too far from the ordinals before it.
+  // Sorts the ordinals as numbers of 64 bits: the lowest kIndexBits bits are the index of an
+  // ordinal, the others the ordinal, counted from the least one. The group ends before an ordinal
+  // that is too far from the ordinals before it for this.
   uint64_t least = ordinals[0];
   uint64_t greatest = ordinals[0];
   size_t count = 1;

@@ -22,19 +22,16 @@ struct OrdinalGroup {
   size_t end() const { return begin + places.size(); }
 };
 
-// The largest number of ordinals in a group.
 inline constexpr size_t kGroupOrdinals = size_t{1} << 16;
 
-// Makes groups. Often several columns need the same group, so the last group is kept.
-// Thread-compatible.
+// Makes groups. The last group is kept, because often several columns need it. Thread-compatible.
 class OrdinalGrouper {
  public:
   explicit OrdinalGrouper(std::vector<uint64_t> ordinals) : ordinals_(std::move(ordinals)) {}
 
   size_t num_ordinals() const { return ordinals_.size(); }
 
-  // Returns the group that begins with ordinal number `begin` of the list.
-  // The group has at least 1 and at most `most` ordinals.
+  // Returns the group of 1 to `most` ordinals that begins with ordinal number `begin` of the list.
   // Preconditions: begin < num_ordinals(); 0 < most <= kGroupOrdinals.
   std::shared_ptr<const OrdinalGroup> GroupAt(size_t begin, size_t most);
 
@@ -47,10 +44,10 @@ class OrdinalGrouper {
   std::vector<uint64_t> order_;  // memory that each call uses again
 };
 
-// Keeps the rows of one group, and adds them to a sink in the order of the ordinals.
-// The kept values have at most kEnoughBytes bytes (value_store.h), or they are one row.
-// The columns of a take share one grouper. They go through its list from the first ordinal on.
-// After an error a call may be repeated. Errors as TableScan::Next. Thread-compatible.
+// Keeps the rows of one group, and adds them to a sink in the order of the ordinals. The kept
+// values have at most kEnoughBytes bytes (value_store.h), or are one row. The columns of a take
+// share one grouper, and go through its list from the first ordinal on. After an error a call may
+// be repeated. Errors as TableScan::Next. Thread-compatible.
 class TakenColumn {
  public:
   virtual ~TakenColumn() = default;
@@ -58,16 +55,15 @@ class TakenColumn {
   // `sink`: of the column's C++ type. It must outlive this object.
   virtual void SetSink(RowSink* sink) = 0;
 
-  // Reads the rows of the ordinals from number `begin` on, unless these rows are kept already.
-  // Returns how many rows Add may add next: at least 1, at most `max_rows`.
-  // The number is limited so that a batch does not become much larger than kEnoughBytes.
-  // Precondition: begin is less than the number of ordinals, and max_rows is not 0.
+  // Reads the rows of the ordinals from number `begin` on, unless they are kept already. Returns
+  // how many rows Add may add next: at least 1, at most `max_rows`, and so few that a batch does
+  // not become much larger than kEnoughBytes. Precondition: begin is less than the number of
+  // ordinals, and max_rows is not 0.
   virtual absl::StatusOr<size_t> Prepare(OrdinalGrouper& grouper, size_t begin,
                                          size_t max_rows) = 0;
 
-  // Adds the rows of `count` ordinals to the sink. Returns how many of them the sink took.
-  // Preconditions: Prepare was called for `begin` and has returned at least `count`;
-  // count is not 0.
+  // Adds the rows of `count` ordinals to the sink, and returns how many it took. Preconditions:
+  // Prepare was called for `begin` and has returned at least `count`; count is not 0.
   virtual absl::StatusOr<size_t> Add(size_t begin, size_t count) = 0;
 };
 

@@ -19,8 +19,8 @@
 
 namespace cfile::internal {
 
-// A batch ends when a column has this many bytes.
-// So an array stays far below 2^31 bytes, unless a single value is larger.
+// A batch ends when a column has this many bytes, so that an array stays far below 2^31 bytes,
+// unless a single value is larger.
 inline constexpr size_t kEnoughBytes = size_t{64} << 20;
 
 // Makes the buffers of an array, except for the validity buffer. Thread-compatible.
@@ -31,7 +31,7 @@ class ValueStore {
   virtual size_t size() const = 0;
   // The approximate number of bytes of the values.
   virtual size_t size_bytes() const = 0;
-  // The bytes of a null. Fixed bytes need as many bytes for a null as for a value. Others return 0.
+  // The bytes of a null: for fixed bytes those of a value, otherwise 0.
   virtual size_t null_bytes() const { return 0; }
   // Keeps the first `size` values.
   virtual void Truncate(size_t size) = 0;
@@ -39,15 +39,13 @@ class ValueStore {
   virtual bool ends_borrowed() const { return false; }
   // Says that the next values will not follow the last values in the memory of the source.
   virtual void EndBlock() {}
-  // Moves the values into new buffers of `parts`. Then the store is empty.
+  // Moves the values into new buffers of `parts`, and empties the store.
   virtual void Finish(ArrayParts& parts) = 0;
 
-  // Appends the first values of the batch, at least one. Returns how many values were appended.
-  // Nulls count, too: any value is appended for a null.
-  // `source`: where the values were read from, or null.
-  // The store may keep pointers to values that lie in the memory of `source`.
-  // Preconditions: the values have the column's C++ type; the batch is not empty.
-  // kOutOfRange: a value does not fit the Arrow type.
+  // Appends the first values of the batch, at least one, and any value for a null. Returns how
+  // many. `source`: where the values were read from, or null. The store may keep pointers to values
+  // that lie in the memory of `source`. Preconditions: the values have the column's C++ type; the
+  // batch is not empty. kOutOfRange: a value does not fit the Arrow type.
   virtual absl::StatusOr<size_t> Append(const AnyBatch& batch,
                                         const std::shared_ptr<const Source>& source) = 0;
 
@@ -68,7 +66,7 @@ class ValueStore {
 std::unique_ptr<ValueStore> NewStore(const ColumnType& type, ArrowLayout layout, size_t capacity);
 
 // Make stores of strings: as offsets and bytes, as views, and as int32 indexes into a dictionary.
-// If a string lies in the memory of a source or in a dictionary, its view points into this memory.
+// Views point into the memory of a source or of a dictionary if the string lies there.
 std::unique_ptr<ValueStore> NewPackedStore();
 std::unique_ptr<ValueStore> NewViewStore(size_t capacity);
 std::unique_ptr<ValueStore> NewDictionaryStore(size_t capacity);

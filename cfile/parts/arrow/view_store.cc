@@ -19,7 +19,7 @@ using encodings::ByteWriter;
 using encodings::PackedStrings;
 using Strings = std::span<const std::string_view>;
 
-// Arrow's view of a string. A short view holds its string. A long view holds the length of its
+// Arrow's view of a string. A short view holds its string; a long view holds the length of its
 // string, the first 4 bytes, the number of a buffer, and an offset in this buffer.
 struct View {
   int32_t length = 0;
@@ -36,8 +36,8 @@ View LongView(std::string_view value, size_t buffer, size_t offset) {
   return view;
 }
 
-// Copies with few fixed sizes, because a call of memcpy takes longer than the copy.
-// Precondition: value.size() <= kMaxShort.
+// A few copies of fixed sizes take less time than a call of memcpy. Precondition: value.size() <=
+// kMaxShort.
 View ShortView(std::string_view value) {
   const size_t size = value.size();
   const char* const from = value.data();
@@ -77,8 +77,8 @@ View ShortView(const uint8_t* from, size_t size) {
   return view;
 }
 
-// Stores strings for the Arrow types "vu" and "vz".
-// The bytes of long strings lie in packed_, in a source, or in the dictionary of a file.
+// Stores strings for the Arrow types "vu" and "vz", the bytes of long strings in packed_, in a
+// source, or in the dictionary of a file.
 class ViewStore final : public ValueStore {
  public:
   explicit ViewStore(size_t capacity) : capacity_(capacity) {}

@@ -1,5 +1,5 @@
-// The frame of each function of the C interface (cfile/c.h). The frame checks arguments, turns
-// errors into codes and texts, and catches all exceptions.
+// The frame of each function of the C interface (cfile/c.h): checks arguments, turns errors into
+// codes and texts, and catches all exceptions.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ absl::Status CallbackError(std::string_view name, const char* callback, cfile_co
 // Deletes the text that an earlier callback has set. Call this function before each callback.
 void ClearCallbackMessage();
 
-// Returns a pointer for the `arguments` of Call. An array without elements may be null, so for such
-// an array the result is another pointer, which is not null.
+// Returns a pointer for the `arguments` of Call. It is not null if the array has no elements,
+// because such an array may be null.
 inline const void* ArrayOf(const void* array, size_t size) { return size == 0 ? "" : array; }
 
 // Copies an array of names. kInvalidArgument: a name is null.
@@ -55,8 +55,8 @@ inline absl::Status CheckPointers(std::initializer_list<const void*> pointers) {
   return absl::InvalidArgumentError("a pointer is null");
 }
 
-// Returns the error kOutOfRange, which says that `index` is too large. `what`: the kind of thing.
-// `count`: how many of these things there are.
+// Returns kOutOfRange: `index` is too large, because there are only `count` things of the kind
+// `what`.
 inline absl::Status NoSuch(const char* what, size_t index, size_t count) {
   return absl::OutOfRangeError(
       absl::StrCat("there is no ", what, " ", index, ": there are ", count));
@@ -75,8 +75,8 @@ cfile_code Call(std::initializer_list<const void*> arguments, Work&& work) noexc
   }
 }
 
-// Call for a function that may change `object`. After an exception object->broken stays true, and
-// each later call for the object returns an error. Then the caller can only free the object.
+// As Call, for a function that may change `object`. After an exception, object->broken makes each
+// later call for the object return an error, and the caller can only free it.
 template <typename Object, typename Work>
 cfile_code CallOn(Object* object, std::initializer_list<const void*> arguments,
                   Work&& work) noexcept {
@@ -100,10 +100,9 @@ inline absl::Status CheckStructSize(size_t size) {
       absl::StrCat("struct_size is ", size, ": set it to the size of the struct"));
 }
 
-// Copies a struct of the caller to `ours`. The caller may know an older or a newer version of the
-// struct. Fields that the caller does not know become 0, and all of them if `given` is null.
-// kUnimplemented: the caller has set a field that this library does not know.
-// The other fields are copied nevertheless.
+// Copies a struct of the caller, who may know an older or a newer version of it, to `ours`. Fields
+// that the caller does not know become 0, and all of them if `given` is null. kUnimplemented: the
+// caller has set a field that this library does not know; the other fields are copied nevertheless.
 template <typename Struct>
 absl::Status ReadStruct(const Struct* given, Struct& ours) {
   static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");
@@ -126,8 +125,8 @@ absl::Status ReadStruct(const Struct* given, Struct& ours) {
   return absl::OkStatus();
 }
 
-// Fills a struct of the caller. The caller may know an older or a newer version of the struct.
-// Fields that this library does not know become 0.
+// Fills a struct of the caller, who may know an older or a newer version of it. Fields that this
+// library does not know become 0.
 template <typename Struct>
 absl::Status FillStruct(Struct ours, Struct* given) {
   static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");

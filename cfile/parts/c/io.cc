@@ -22,7 +22,7 @@ class CallbackSource final : public Source {
         callbacks_->read_at(callbacks_->user_data, offset, out.data(), out.size());
     return code == CFILE_OK ? absl::OkStatus() : CallbackError(name_, "read_at", code);
   }
-  // The callback read_at reads one range. So a reader gains nothing from several requests at once.
+  // The callback read_at reads one range, so a reader gains nothing from several requests at once.
   bool HasLatency() const override { return false; }
 
  private:

@@ -18,8 +18,8 @@
 namespace cfile::internal {
 namespace {
 
-// Calls visit(keys), where `keys` are the values as two keys of the cursor's table. A key without
-// values is nullopt. `visit` has the type of the keys as its template parameter.
+// Calls visit(keys), where `keys` are the values as two keys of the cursor's table, nullopt for a
+// key without values. `visit` has the type of the keys as its template parameter.
 template <typename Visit>
 absl::Status VisitKeys(const cfile_merge_cursor& cursor,
                        const std::span<const cfile_value> (&values)[2], Visit&& visit) {

@@ -22,13 +22,12 @@ namespace cfile::internal {
 // kInvalidArgument: the value is null, or its kind is unknown.
 absl::StatusOr<Literal> LiteralOf(const cfile_value& value);
 
-// Returns the value as a value of a column. A string points to the bytes of `value`.
+// Returns the value as a value of a column; a string points to the bytes of `value`.
 // kInvalidArgument: `value` is no value of `type`. Precondition: HoldsType<T>(type).
 template <ValueType T>
 absl::StatusOr<T> ValueOf(const ColumnType& type, const cfile_value& value);
 
-// Returns true if std::string_view has the layout of cfile_bytes, as in libstdc++.
-// Compilers compute the result at compile time.
+// True if std::string_view has the layout of cfile_bytes, as in libstdc++. Known at compile time.
 inline bool ViewsAreBytes() {
   const std::string_view view("x", 1);
   cfile_bytes bytes = {};
@@ -37,8 +36,8 @@ inline bool ViewsAreBytes() {
   return bytes.size == 1 && bytes.data == view.data();
 }
 
-// Memory for values that are copied because C and C++ need different types.
-// The memory is kept for the next copies.
+// Memory for values that are copied because C and C++ need different types; kept for the next
+// copies.
 template <typename To>
 class Copies {
  public:
@@ -56,8 +55,7 @@ class Copies {
   size_t capacity_ = 0;
 };
 
-// Returns the values of a C array as values of the library.
-// The result points to `values` or to `copies`.
+// The values of a C array: the result points to `values` or to `copies`.
 template <ValueType T>
 std::span<const T> SpanOf(const void* values, size_t size, Copies<T>& copies) {
   if (size == 0) return {};

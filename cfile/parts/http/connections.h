@@ -21,7 +21,7 @@ namespace cfile::internal {
 // as the signature.
 using PrepareRequest = std::function<void(HttpRequest&)>;
 
-// A request that was begun. Belongs to one thread at a time. The Connections must outlive it.
+// A request that was begun. Used by one thread at a time. The Connections must outlive it.
 class PendingResponse {
  public:
   PendingResponse(TransferThread& thread, HttpRequest request, const HttpOptions& options,
@@ -54,13 +54,12 @@ class Connections {
   std::vector<HttpResponse> Send(std::span<const HttpRequest> requests,
                                  const PrepareRequest& prepare, bool repeatable = true);
 
-  // Begins a request, and returns at once. Requests of Send are sent first. This request is not
-  // repeated.
+  // Begins a request, which is sent after those of Send and is not repeated, and returns at once.
   std::unique_ptr<PendingResponse> Begin(HttpRequest request, const PrepareRequest& prepare);
 
-  // Waits before attempt number `attempt`, which is at least 2, for a random time. So clients that
-  // failed at the same time do not repeat their requests at the same time.
-  // Returns the error of HttpOptions::interrupted.
+  // Waits before attempt number `attempt`, which is at least 2, for a random time, so that clients
+  // that failed at the same time do not repeat their requests at the same time. Returns the error
+  // of HttpOptions::interrupted.
   absl::Status WaitBefore(int attempt) const;
 
   const HttpOptions& options() const { return options_; }

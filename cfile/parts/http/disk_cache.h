@@ -30,10 +30,9 @@ class DiskCache {
 
   // True if the cache has a piece, which may be damaged.
   bool Has(std::string_view key) const;
-  // Fills `out` with the piece. Returns false if the cache does not have the piece, or if the file
-  // is damaged or has a piece of another size. Then also removes the file.
+  // Fills `out` with the piece. Returns false if the cache does not have the piece, or if the file,
+  // which is then removed, is damaged or has a piece of another size.
   bool Read(std::string_view key, std::span<uint8_t> out);
-  // Removes a piece.
   void Remove(std::string_view key) const;
   // Adds a piece. Now and then deletes the pieces that were not used for the longest time.
   void Write(std::string_view key, std::span<const uint8_t> piece);

@@ -20,8 +20,8 @@ struct HttpRequest {
   std::span<const uint8_t> body;                             // memory of the caller
   bool follow_redirects = false;
   bool repeatable = true;  // false: the body must not be sent twice
-  // The body of a response with status 206 or 200 is written here. If `out` is empty, the body goes
-  // to HttpResponse::body and has at most `max_body_bytes` bytes. A longer body is an error.
+  // The body of a response with status 206 or 200 is written here. If `out` is empty, the body, of
+  // at most `max_body_bytes` bytes, goes to HttpResponse::body; a longer body is an error.
   std::span<uint8_t> out;
   uint64_t max_body_bytes = 1 << 20;
 };

@@ -139,7 +139,7 @@ class HttpSource final : public Source {
         if (!tail_.Copy(request.offset, request.out) && !head_.Copy(request.offset, request.out))
           left.push_back(&request);
       }
-      // The first reads are those of a reader that opens the file. It keeps what it needs.
+      // The first reads are those of a reader that opens the file, which keeps what it needs.
       head_ = tail_ = Piece();
     }
     std::erase_if(left, [](const ReadRequest* range) { return range->out.empty(); });

@@ -18,7 +18,7 @@ struct NamedUrl {
 };
 
 // Opens objects for reading, and returns the results in the same order. Asks for the two ends of
-// all objects at the same time. BufferEnds reads these ends first, and then needs no request.
+// all objects at the same time, which BufferEnds then reads without a request.
 std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenHttpSources(
     std::shared_ptr<const HttpServer> server, std::vector<NamedUrl> objects);
 
@@ -38,8 +38,8 @@ absl::StatusOr<std::shared_ptr<const Source>> SourceOfEnds(std::shared_ptr<const
                                                            const HttpResponse& first);
 
 // Implements WholeFiles::OpenWhole for a small object. The first read waits for the response, and
-// takes its bytes. Later reads work like reads of a source of OpenHttpSource. If the request fails,
-// the first read opens the object as OpenHttpSource does. Precondition: size_bytes > 0.
+// takes its bytes; later reads are those of a source of OpenHttpSource. If the request fails, the
+// first read opens the object as OpenHttpSource does. Precondition: size_bytes > 0.
 std::shared_ptr<const Source> OpenWholeHttpSource(std::shared_ptr<const HttpServer> server,
                                                   NamedUrl object, uint64_t size_bytes);
 

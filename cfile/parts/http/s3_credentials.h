@@ -23,10 +23,9 @@ using IniSections = std::map<std::string, std::map<std::string, std::string>>;
 IniSections ParseIni(std::string_view text);
 
 // Sets the empty fields of `options` from the environment and from the files that
-// cfile/http_options.h names. Then all fields are set, with two exceptions: the session token may be
-// empty, and the keys are empty if `anonymous` is set. kFailedPrecondition: there are no keys.
-// kInvalidArgument: a file cannot be read, only one of the two keys is there, or the region or the
-// endpoint is malformed.
+// cfile/http_options.h names: all but the session token, and the keys if `anonymous` is set.
+// kFailedPrecondition: there are no keys. kInvalidArgument: a file cannot be read, only one of the
+// two keys is there, or the region or the endpoint is malformed.
 absl::StatusOr<S3Options> CompleteS3Options(S3Options options);
 
 // Completed options, whose keys are those that the files have now: programs replace keys that

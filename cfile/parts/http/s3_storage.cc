@@ -82,7 +82,7 @@ class S3Storage final : public HttpStorage {
     AddCondition(expected_version, request);
     HttpResponse response;
     bool may_be_done = false;  // an attempt failed, but the server may have done what it asked for
-    // After a failure, the object may have been replaced. So look before each repetition.
+    // After a failure, the object may have been replaced, so look before each repetition.
     for (int attempt = 1; attempt <= server().options().max_attempts; ++attempt) {
       if (attempt > 1) {
         const absl::Status status = server().WaitBefore(attempt);

@@ -161,8 +161,8 @@ size_t Transfer::GiveBody(char* data, size_t, size_t size, void* self) {
 
 int Transfer::SeekBody(void* self, curl_off_t offset, int origin) {
   auto& transfer = *static_cast<Transfer*>(self);
-  // If a connection ends without a response, libcurl sends the request again and says nothing.
-  // But the first request may have had an effect.
+  // If a connection ends without a response, libcurl silently sends the request again, although the
+  // first one may have had an effect.
   if (!transfer.request_.repeatable) return CURL_SEEKFUNC_FAIL;
   if (origin != SEEK_SET || offset < 0 ||
       static_cast<uint64_t>(offset) > transfer.request_.body.size())

@@ -26,7 +26,7 @@ std::thread StartWithoutSignals(const std::function<void()>& run) {
   try {
     thread = std::thread(run);
   } catch (const std::system_error&) {
-    // There are too many threads. The caller sees that the thread is not joinable.
+    // There are too many threads: the caller sees that the thread is not joinable.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;

@@ -61,8 +61,8 @@ class TransferThread {
   // Begins a transfer, now or when there is a free connection: urgent transfers first, then in the
   // order of the calls. `transfer` must stay valid until Wait or Cancel has returned.
   void Begin(Transfer& transfer, bool urgent);
-  // Waits for the end, and returns the response. The transfer becomes urgent.
-  // `interrupted`: HttpOptions::interrupted. Its error is the response's error.
+  // Makes the transfer urgent, waits for its end, and returns the response. `interrupted`:
+  // HttpOptions::interrupted, whose error becomes the response's.
   HttpResponse Wait(Transfer& transfer, const std::function<absl::Status()>& interrupted);
   // Ends a transfer, if it has not ended. Does nothing, and returns false, in the child of a fork.
   bool Cancel(Transfer& transfer);
@@ -83,7 +83,7 @@ class TransferThread {
   const size_t max_transfers_;
   TransferCounts* const counts_;
   const pid_t process_;
-  // The handle of libcurl that has the connections. Run uses it. Other threads may only wake up Run
+  // The handle of libcurl that has the connections, for Run; other threads may only wake up Run
   // with it.
   const std::unique_ptr<void, CloseMulti> multi_;
   std::mutex mutex_;                       // guards the following, and the states of the transfers

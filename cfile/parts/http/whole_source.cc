@@ -45,8 +45,8 @@ class WholeSource final : public Source {
   }
 
  private:
-  // Waits for the response, and returns the source that was made of the response. Does not keep an
-  // error: the next call opens the object again.
+  // Waits for the response, and returns the source that was made of it. An error is not kept: the
+  // next call opens the object again.
   absl::StatusOr<std::shared_ptr<const Source>> Opened() const {
     const std::lock_guard lock(mutex_);
     if (source_ != nullptr) return source_;

@@ -60,8 +60,8 @@ class EndFinder {
     return FindHeader();
   }
 
-  // The sizes of the header and the footer in the file. 0: the header or the footer was not found.
-  // If the message of a header or footer cannot be read, the size is kFixedBytes.
+  // The sizes of the header and the footer in the file: 0 if they were not found, kFixedBytes if
+  // their message cannot be read.
   uint64_t header_bytes() const { return header_bytes_; }
   uint64_t footer_bytes() const { return footer_bytes_; }
   bool footer_has_checksum() const { return footer_has_checksum_; }

@@ -67,10 +67,9 @@ const Field* FindField(const MessageType& type, uint32_t tag) {
   return nullptr;
 }
 
-// The known fields of a message, and the bytes of its unknown fields.
-// If the value of a field is a message, the value is kept as bytes.
-// If such a field is not repeated and occurs twice, the bytes of both values are joined.
-// The result is the merged message.
+// The known fields of a message, and the bytes of its unknown fields. The value of a field that is
+// a message is kept as bytes. If such a field is not repeated and occurs twice, the bytes of both
+// values are joined, which merges the messages.
 struct Parsed {
   struct Values {
     const Field* field;
@@ -122,8 +121,8 @@ std::string NumberText(Kind kind, uint64_t number) {
   }
 }
 
-// Returns what the number in a field means: for example, the name of an encoding, or the names of
-// feature bits. Returns "" if the field is a plain number.
+// Returns what the number in a field means, such as the name of an encoding or of feature bits; ""
+// for a plain number.
 std::string NameOfNumber(const Field& field, uint64_t number) {
   if (field.name == "incompatible_features")
     return absl::StrJoin(FeatureNames(static_cast<uint32_t>(number)), ", ");
@@ -153,8 +152,8 @@ std::string ShortText(std::string_view text) {
                 shown.size() < text.size() ? "..." : "");
 }
 
-// Reads the value of a known field, after its tag. Sets `value` to a text that shows the value. If
-// the value is bytes or a message, also sets `bytes` to these bytes. Returns false if the field is
+// Reads the value of a known field, after its tag. Sets `value` to a text that shows the value, and
+// `bytes` to the bytes of a value that is bytes or a message. Returns false if the field is
 // malformed.
 bool ReadField(const Field& field, FieldReader& reader, std::string& value,
                std::string_view& bytes) {
@@ -201,8 +200,7 @@ class TextPrinter {
         Line(indent, "}");
       }
     }
-    // Unknown bytes may be a message, and this message may contain another message.
-    // This limit ends the nesting.
+    // Unknown bytes may be a message, which may contain another one. This limit ends the nesting.
     constexpr int kMostMessages = 10;
     FieldReader unknown(parsed.unknown);
     PrintUnknown(unknown, indent, kMostMessages);

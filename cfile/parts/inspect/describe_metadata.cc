@@ -61,8 +61,8 @@ absl::Status AddEntry(const FileInfo& info, RegionKind kind, IndexKeyForm form,
   return description.AddVint32("size of the block").status();
 }
 
-// The parts of an index node: the entries, the offsets of the entries, the trailer, and the size of
-// the trailer. Each number is the offset at which the part ends.
+// The offsets at which the parts of an index node end: the entries, the offsets of the entries, the
+// trailer, and the size of the trailer.
 struct NodeParts {
   size_t entries_end = 0;
   size_t offsets_end = 0;

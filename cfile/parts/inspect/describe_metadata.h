@@ -13,9 +13,9 @@
 
 namespace cfile::internal {
 
-// Sets the fields and the status of `end`, a header or a footer, from its stored bytes.
-// A header has a checksum if bytes follow its message. `checksum`: true if a footer has a checksum.
-// `max_fields`: as for DescribeRegion.
+// Sets the fields and the status of `end`, a header or a footer, from its stored bytes. A header
+// has a checksum if bytes follow its message, a footer if `checksum` is true. `max_fields`: as for
+// DescribeRegion.
 void DescribeEnd(bool checksum, size_t max_fields, RegionDetails& end);
 
 // Adds the fields of an index node, a dictionary or statistics, before compression.
@@ -23,8 +23,8 @@ void DescribeEnd(bool checksum, size_t max_fields, RegionDetails& end);
 absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,
                                    encodings::BlockDescription& description);
 
-// Adds the next bytes of `description`, a stored checksum. The value of the field says whether it
-// is the checksum of `bytes`.
+// Adds the next bytes of `description`, a stored checksum, and says whether it is the checksum of
+// `bytes`.
 absl::Status AddChecksum(std::string_view name, std::span<const uint8_t> bytes,
                          encodings::BlockDescription& description);
 

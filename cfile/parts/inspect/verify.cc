@@ -158,8 +158,8 @@ class Verifier {
       uint64_t end = first + num_rows;
       if (!status.ok() && positional)
         end = i + 1 < blocks.size() ? blocks[i + 1].ordinal : file_.info().num_rows;
-      // The dictionary exceeds a limit, which has been reported. So the error of a block that needs
-      // the dictionary is not damage.
+      // The dictionary exceeds a limit, which has been reported, so the error of a block that needs
+      // it is not damage.
       const bool limited = dictionary_exceeds_limit_ && encodings::IsMissingDictionary(status);
       if (limited) unchecked_.insert(pointer.offset);
       if (!status.ok() && !limited) {
@@ -208,8 +208,8 @@ class Verifier {
     if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
     CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, expected_ordinal));
     first_ordinal = cursor.first_ordinal();
-    // A few bytes may claim 2^32 null rows, and many blocks may claim the same rows. So the number
-    // of rows that are decoded is limited.
+    // A few bytes may claim 2^32 null rows, and many blocks may claim the same rows, so the number
+    // of decoded rows is limited.
     decoded_rows_ += cursor.num_rows();
     if (decoded_rows_ > kMostDecodings * info.num_rows + kFewRows) {
       return DataLoss("the blocks up to this one have ", decoded_rows_, " rows, the footer says ",
@@ -274,9 +274,9 @@ class Verifier {
   PhysicalType type() const { return file_.info().type.physical(); }
   internal::KeyRef Key(const void* value) const { return {value, type()}; }
 
-  // Checks that no two blocks overlap, and that the bytes between blocks are zero. `complete`: true
-  // if all index nodes could be read. If it is false, some blocks are unknown, so this function
-  // only counts the bytes of the known regions.
+  // Checks that no two blocks overlap, and that the bytes between blocks are zero. If `complete` is
+  // false, an index node could not be read and some blocks are unknown: only counts the bytes of
+  // the known regions.
   void CheckLayout(bool complete) {
     for (auto& list : entries_) list = {};  // frees memory; later checks do not use the entries
     FileLayout layout = ListRegions(reader_);

@@ -13,8 +13,8 @@
 
 namespace cfile::internal {
 
-// Returns the annotation of `leaf` if its column type does not say it. Otherwise "".
-// Precondition: TypeFromParquet(leaf).ok().
+// Returns the annotation of `leaf`, or "" if its column type says it. Precondition:
+// TypeFromParquet(leaf).ok().
 std::string AnnotationToKeep(const parquet::SchemaElement& leaf);
 
 // Returns the annotation of `group` that the first leaf in it keeps: VARIANT. Otherwise "".

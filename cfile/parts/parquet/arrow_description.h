@@ -21,8 +21,8 @@ struct ArrowLeaf {
   bool is_dictionary = false;  // libraries of Arrow read the values as a dictionary
 };
 
-// Returns one ArrowLeaf for each leaf. Returns an empty vector if the text is not a schema of
-// Arrow, or has another number of leaves than `num_leaves`: Parquet files need no schema of Arrow.
+// Returns one ArrowLeaf for each leaf, or none if the text is not a schema of Arrow with
+// `num_leaves` leaves: Parquet files need no schema of Arrow.
 std::vector<ArrowLeaf> ArrowLeavesOf(std::string_view text, size_t num_leaves);
 
 }  // namespace cfile::internal

@@ -17,7 +17,7 @@ namespace {
 
 using Pieces = std::span<const std::span<const uint8_t>>;
 
-// A compressed page has at most 9/10 of the size, else it is not worth the time to decompress it.
+// Returns whether compression saves enough to be worth the time to decompress the page.
 bool WorthCompressing(size_t compressed, size_t size) { return compressed <= size / 10 * 9; }
 
 // The level of zstd.

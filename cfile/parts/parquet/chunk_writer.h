@@ -81,8 +81,8 @@ struct WrittenChunk {
 class ChunkWriter {
  public:
   // `codec`: the codec of the chunk's pages. Pages of version 2 may have uncompressed values.
-  // `holds_pages`: the dictionary page is not known before the data pages. Then the data pages are
-  // kept in memory until Finish. `column`, `out` and `report` must outlive this object.
+  // `holds_pages`: the dictionary page is not known before the data pages, which are then kept in
+  // memory until Finish. `column`, `out` and `report` must outlive this object.
   ChunkWriter(const ChunkColumn& column, const ParquetExportOptions& options, Compression codec,
               bool holds_pages, CountingSink& out, ParquetReport& report);
 

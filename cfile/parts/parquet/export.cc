@@ -137,7 +137,7 @@ absl::Status Exporter::WritePart(size_t part) {
   for (uint64_t begin = 0; begin < num_rows;) {
     uint64_t end = num_rows;
     if (num_rows - begin > options_.max_row_group_rows) {
-      // A block that is divided between two row groups must be encoded again. So the row group ends
+      // A block that is divided between two row groups must be encoded again, so the row group ends
       // where a block of the largest file ends.
       end = begin + options_.max_row_group_rows;
       if (largest->info().positional_index_root) {
@@ -255,7 +255,6 @@ absl::Status Exporter::WriteIndexes() {
                &parquet::ColumnChunk::offset_index_length);
 }
 
-// Sets metadata_.
 void Exporter::DescribeColumns() {
   metadata_ = options_.metadata;
   MetadataPairs pairs = kept_;

@@ -61,7 +61,7 @@ class BlockExporter final : public FileExporter {
 
  private:
   const ColumnType& type() const { return blocks_.info().type; }
-  // True if blocks of codes keep their codes. Then dictionary_ consists of values.
+  // True if blocks of codes keep their codes: dictionary_ then consists of values.
   bool has_codes() const {
     const bool of_values = dictionary_ != nullptr && encodings::HasCodes(blocks_.info().encoding);
     return of_values && type().physical() != PhysicalType::kBool;

@@ -24,9 +24,9 @@ struct ColumnToExport {
   int64_t units_per_value = 1;         // ParquetUnitsPerValue
   // True: strings have no encoding but PLAIN and codes. pyarrow reads dictionaries only from these.
   bool plain_or_codes = false;
-  // The categories of a column of strings. Null: the column has no categories.
-  // The exporter begins each dictionary page with these values, in this order. The column may also
-  // have other values; then keeps_categories() returns false.
+  // The categories of a column of strings; null: none. The exporter begins each dictionary page
+  // with these values, in this order. If the column has other values, too, keeps_categories()
+  // returns false.
   std::shared_ptr<const encodings::Dictionary> categories;
 };
 
@@ -40,10 +40,10 @@ class FileExporter {
                                                               const ParquetExportOptions& options);
   virtual ~FileExporter() = default;
 
-  // Writes the next rows, up to row `end` of the file, as a column chunk.
-  // kDataLoss: a block is damaged. kInvalidArgument: a value does not fit Parquet's type.
-  // kOutOfRange: a page would become too large. The errors name the file and the block.
-  // Precondition: the rows up to `end` were not all written.
+  // Writes the next rows, up to row `end` of the file, as a column chunk. Errors name the file and
+  // the block. kDataLoss: a block is damaged. kInvalidArgument: a value does not fit Parquet's
+  // type. kOutOfRange: a page would become too large. Precondition: the rows up to `end` were not
+  // all written.
   virtual absl::StatusOr<WrittenChunk> WriteChunk(uint64_t end, CountingSink& out,
                                                   ParquetReport& report) = 0;
 
@@ -55,7 +55,7 @@ class FileExporter {
   // The levels of the chunk that was written last, for CompareLevels.
   virtual const LevelCheck& levels() const = 0;
 
-  // Parquet's split-block Bloom filter of all values of the file, as they are written. Empty if
+  // Parquet's split-block Bloom filter of all values of the file, as they are written; empty if
   // there is none. Valid as long as the exporter.
   virtual std::string_view bloom_filter() const = 0;
 };

@@ -28,7 +28,7 @@ std::string GroupsAround(const Schema& schema, size_t column);
 // Thread-compatible.
 class ParquetFileImport {
  public:
-  // Reads the metadata of `source`. `columns` and `may_lack`: see SchemaFromParquet. The errors name
+  // Reads the metadata of `source`. `columns` and `may_lack`: see SchemaFromParquet. Errors name
   // the file.
   static absl::StatusOr<ParquetFileImport> Open(std::shared_ptr<const Source> source,
                                                 std::span<const std::string> columns,
@@ -45,8 +45,8 @@ class ParquetFileImport {
   // True if the metadata say that a column of schema() has no values.
   bool HasOnlyNulls(size_t column) const;
   // Returns the categories of the columns that libraries of Arrow read as dictionaries of strings:
-  // the values of their dictionary pages. The result does not have columns whose row groups have
-  // different dictionaries, columns whose pages cannot be read, and columns in groups.
+  // the values of their dictionary pages. Leaves out columns in groups, and columns whose row
+  // groups have different dictionaries or whose pages cannot be read.
   Categories ReadCategories(const ReaderOptions& options) const;
   uint64_t num_rows() const { return static_cast<uint64_t>(metadata_.file.num_rows); }
 

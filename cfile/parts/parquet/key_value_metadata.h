@@ -46,26 +46,23 @@ void RemoveOrderOfRows(MetadataPairs& pairs);
 // See arrow_description.h. Returns none if there is no schema of Arrow.
 std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leaves);
 
-// Returns the Arrow fields of the columns of a Parquet file. The file is the export of a table with
+// Returns the Arrow fields of the columns of a Parquet file that was exported from a table with
 // `schema`. Libraries of Arrow find the same fields in a file without ARROW:schema, except that
-// timestamps have the time zones of their columns here.
-// kUnimplemented: a column has no Arrow type.
+// timestamps have the time zones of their columns here. kUnimplemented: a column has no Arrow type.
 absl::StatusOr<ArrowField> FieldsOf(const Schema& schema, const ParquetOfSchema& parquet);
 
-// True if `field` describes a column correctly. `own`: the field that FieldsOf returns for the
-// column. `field` may say more than `own`: for example, that strings are a dictionary, or that
-// integers are a duration.
+// True if `field` describes correctly the column for which FieldsOf returns `own`. `field` may say
+// more than `own`: for example, that strings are a dictionary, or that integers are a duration.
 bool Describes(const ArrowField& field, const ArrowField& own);
 
-// Makes the descriptions of columns true for the columns `parquet` of a table with `schema`, which
-// have `num_rows` rows. The table may have lost or got columns and rows after the pairs were
-// written. ARROW:schema gets a field for each column: the field of the pair, or a new field if the
-// column now has another type. Parquet cannot store a time zone other than UTC, so ARROW:schema is
-// also written for such columns. "pandas" loses the columns that the table does not have, and those
-// that have another type. `ordered`: the
-// columns whose dictionary pages have all categories in their order. For other columns, the pairs
-// do not say that the categories are ordered. Removes pairs that are not UTF-8. Also removes pairs
-// whose keys are in `others`, because `others` go into the same file.
+// Makes the descriptions of columns true for the columns `parquet` of a table with `schema` and
+// `num_rows` rows, which may have lost or got columns and rows after the pairs were written.
+// ARROW:schema gets a field for each column: that of the pair, or a new one if the column now has
+// another type. It is also written for columns with a time zone other than UTC, which Parquet
+// cannot store. "pandas" loses the columns that the table does not have, and those of another type.
+// `ordered`: the columns whose dictionary pages have all categories in their order; no others are
+// described as ordered. Removes pairs that are not UTF-8, and pairs whose keys are in `others`,
+// because `others` go into the same file.
 void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
                      const std::set<std::string, std::less<>>& ordered, const MetadataPairs& others,
                      MetadataPairs& pairs);

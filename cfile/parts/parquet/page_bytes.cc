@@ -42,7 +42,7 @@ const CodecRow* FindCodec(int32_t parquet) {
   return row == std::end(kCodecs) ? nullptr : row;
 }
 
-// Decompresses frames: for each the size before compression, the size after it (both fixed32,
+// Decompresses frames. Each has the size before and the size after compression (both fixed32,
 // big-endian), and the compressed bytes.
 absl::Status UncompressFrames(Compression compression, std::span<const uint8_t> in,
                               std::span<uint8_t> out) {

@@ -28,8 +28,8 @@ bool HasSameCompressedBytes(int32_t codec);
 // codec. kUnimplemented: it was not built in.
 absl::Status CheckExportCompression(Compression compression);
 
-// Returns the codec for pages that need a codec, if the codec of the column is not one of Parquet's
-// codecs. Returns kNone if no such codec was built in.
+// Returns the codec for pages that need a codec if the column's codec is none of Parquet's; kNone
+// if no such codec was built in.
 Compression UsualCodec();
 
 // Returns the codec of the pages of a file. `codec`: the file's codec.

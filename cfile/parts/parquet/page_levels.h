@@ -28,10 +28,9 @@ struct PageLevels {
 // again, so pages never have levels that a reader refuses. Thread-compatible.
 class PageLevelReader {
  public:
-  // Goes to the first row of a block of the file that `info` describes.
-  // `num_present`: the number of the block's values. `block` and its bytes, and `info`, must stay
-  // valid until the last Next. kDataLoss: the block has another number of rows than `num_rows`, or
-  // fewer entries than values.
+  // Goes to the first row of a block of the file that `info` describes. `num_present`: the number
+  // of the block's values. `block` and its bytes, and `info`, must stay valid until the last Next.
+  // kDataLoss: the block has another number of rows than `num_rows`, or fewer entries than values.
   absl::Status Open(const LevelBlock& block, const FileInfo& info, uint32_t num_rows,
                     uint32_t num_present);
 

@@ -37,9 +37,9 @@ class PageReader {
   void Seek(uint64_t offset) { offset_ = offset; }
 
   // Reads the page at the current offset and moves past it. Verifies the page's checksum if there
-  // is one and options.verify_checksums is set. Errors begin with the offset of the page.
-  // kDataLoss: the page is damaged or does not end before `end`. kOutOfRange: the page exceeds
-  // max_page_size_bytes. Also returns errors of the source.
+  // is one and options.verify_checksums is set. Errors begin with the offset of the page, except
+  // those of the source. kDataLoss: the page is damaged or does not end before `end`. kOutOfRange:
+  // the page exceeds max_page_size_bytes.
   absl::Status Next(StoredPage& page);
 
  private:
@@ -76,7 +76,7 @@ struct DataPage {
   std::span<const uint8_t> compressed_values;
 };
 
-// Decompresses pages, and divides them. Keeps memory for one page. Thread-compatible.
+// Decompresses and divides pages. Memory: one page. Thread-compatible.
 class PageOpener {
  public:
   // `codec`: a number of parquet::CompressionCodec that CompressionFromParquet accepts. `limits`:

@@ -71,7 +71,7 @@ std::string WithEscapesOfC(std::string_view text) {
   return result;
 }
 
-// Returns the string that a text of JSON stands for. Returns nullopt if the text is not a string.
+// Returns the string of a JSON text; nullopt if the text is not a string.
 std::optional<std::string> StringOf(std::string_view text) {
   std::string string;
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::nullopt;
@@ -126,8 +126,8 @@ std::string_view Find(const std::vector<Item>& object, std::string_view key) {
   return found == object.end() ? "" : found->value;
 }
 
-// Returns the list with `changed(element)` instead of each element. If `changed` returns nullopt,
-// leaves out the element. Returns nullopt if the text is not a list.
+// Returns the list with changed(element) instead of each element, and without those for which it is
+// nullopt. Returns nullopt if the text is not a list.
 template <typename Changed>
 std::optional<std::string> WithChanged(std::string_view list, const Changed& changed) {
   const auto elements = ItemsOf(list);

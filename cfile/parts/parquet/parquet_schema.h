@@ -43,7 +43,7 @@ struct SchemaOfParquet {
 // kOutOfRange: the schema exceeds one of `limits`.
 //
 // A LIST or MAP that does not have the structure of GroupKind becomes a plain group, or a list if
-// it has the structure of a list. So no value is lost.
+// it has the structure of a list, so that no value is lost.
 absl::StatusOr<SchemaOfParquet> SchemaFromParquet(const parquet::FileMetaData& file,
                                                   std::span<const std::string> columns,
                                                   const RecordLimits& limits,

@@ -27,7 +27,6 @@ absl::Status Invalid(const fs::path& path, std::string_view what) {
   return absl::InvalidArgumentError(StrCat(path.string(), ": ", what));
 }
 
-// True if one of the names in a path is "..".
 bool HasParent(const std::string& path) {
   const fs::path names(path);
   return std::find(names.begin(), names.end(), "..") != names.end();

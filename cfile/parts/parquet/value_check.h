@@ -37,8 +37,8 @@ inline uint64_t BytesBeyondAscii(std::string_view text) {
 
 // Returns 0 if all bytes of all texts are ASCII.
 inline uint64_t BytesBeyondAscii(std::span<const std::string_view> texts) {
-  // The values of a page follow each other, perhaps with a length of 4 bytes before each. All bytes
-  // together are read faster. A long length is not ASCII: then each text is read for itself.
+  // Values that follow each other, perhaps with lengths of 4 bytes between them, are checked
+  // together, which is faster. If a long length is not ASCII, each text is checked alone.
   bool together = !texts.empty();
   for (size_t i = 1; i < texts.size(); ++i) {
     const auto gap = reinterpret_cast<uintptr_t>(texts[i].data()) -

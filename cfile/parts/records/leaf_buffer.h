@@ -23,8 +23,7 @@ class LeafBuffer {
   void AppendNull(uint16_t repetition, uint16_t definition) {
     AppendLevels(repetition, definition);
   }
-  // Appends an entry with a value. Returns false, and appends nothing, if the leaf has another
-  // type.
+  // Appends an entry with a value. Returns false, without effect, if the leaf has another type.
   virtual bool AppendValue(uint16_t repetition, const RecordValue& value) = 0;
 
   // One level per entry; empty if the leaf's maximum is 0.

@@ -58,8 +58,7 @@ class RecordShredder final : public RecordVisitor {
   // Finds the repetition level of `node`, which occurs now. False if `node` is not allowed here;
   // Misplaced then returns the error.
   bool Enter(size_t node, uint16_t& repetition);
-  // These functions return errors. They are not inlined, so that the functions that are called for
-  // each value stay short.
+  // Not inlined, so that the functions that are called for each value stay short.
   [[gnu::noinline]] absl::Status Misplaced(size_t node) const;
   [[gnu::noinline]] absl::Status WrongType(size_t node) const;
   [[gnu::noinline]] static absl::Status NotOpen(size_t node);

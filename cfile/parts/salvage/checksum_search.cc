@@ -41,7 +41,6 @@ void MakeMap(const std::array<uint32_t, 32>& columns, LinearMap& map) {
   }
 }
 
-// Divides by x.
 constexpr uint32_t DivideByX(uint32_t value) {
   return (value & 0x80000000u) != 0 ? (value ^ kPolynomial) << 1 | 1 : value << 1;
 }
@@ -74,7 +73,6 @@ struct Tables {
     }
   }
 
-  // Divides by x^8.
   uint32_t Divide(uint32_t value) const { return value << 8 ^ divide[value >> 24]; }
 
   ByteTable divide;

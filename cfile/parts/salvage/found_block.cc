@@ -95,9 +95,8 @@ FoundBlock BlockJudge::Judge(const BlockPointer& pointer, std::span<const uint8_
   using Kind = FoundBlock::Kind;
   FoundBlock found{.pointer = pointer};
   // The head of a movable block also ends with a checksum, and its bytes may look like a block of
-  // RLE. So bytes that are such a head are not judged as a block. But a block of zeros may look
-  // like a head of a block without rows. So only heads with rows and a known encoding count as
-  // heads.
+  // RLE, so they are not judged as a block. But a block of zeros may look like a head of a block
+  // without rows, so only heads with rows and a known encoding count as heads.
   if (const auto whole = WholeBlock(pointer, stored);
       whole && whole->num_rows > 0 && encodings::FindEncoding(whole->encoding) != nullptr) {
     return found;

@@ -59,15 +59,14 @@ class BlockJudge {
   FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
                    const ExpectedRows& expected, uint64_t& cost_bytes);
 
-  // Returns the whole block that `head` describes (kLost). `pointer`: the place of `head`.
-  // nullopt: `head` is not the head of a movable block, or the file cannot have movable blocks.
-  // The last bytes of `head` are its checksum. This function assumes that the checksum is right.
+  // Returns the whole block that `head` describes (kLost). `pointer`: the place of `head`, whose
+  // last bytes, its checksum, are assumed to be right. nullopt: `head` is not the head of a movable
+  // block, or the file cannot have movable blocks.
   std::optional<FoundBlock> WholeBlock(const BlockPointer& pointer,
                                        std::span<const uint8_t> head) const;
 
-  // Judges `whole`, a result of WholeBlock, and verifies its checksums. `end`: the end of the bytes
-  // that may be blocks. If `whole` is a damaged block of the file, returns the bytes of `whole`
-  // before `end`.
+  // Identifies `whole`, a result of WholeBlock, and verifies its checksums. A damaged block of the
+  // file gets only its bytes before `end`, the end of the bytes that may be blocks.
   FoundBlock JudgeMovable(const Source& source, const FoundBlock& whole,
                           const ExpectedRows& expected, uint64_t end, uint64_t& cost_bytes);
 

@@ -15,8 +15,8 @@
 
 namespace cfile::internal {
 
-// Returns the bytes of another source. A failed read is repeated page by page. Unreadable pages are
-// returned as zeros and are not read again. Thread-safe. Memory: about 80 bytes for each run of
+// Returns the bytes of another source. A failed read is repeated page by page; unreadable pages
+// become zeros and are not read again. Thread-safe. Memory: about 80 bytes for each run of
 // unreadable pages, and one copy of each error (equal errors in succession share one).
 class HoleFillingSource final : public Source {
  public:
@@ -31,8 +31,8 @@ class HoleFillingSource final : public Source {
   std::span<const uint8_t> InMemory() const override { return source_->InMemory(); }
   void WillRead(uint64_t offset, uint64_t size) const override { source_->WillRead(offset, size); }
 
-  // If a read of the bytes from `begin` to `end` failed, so that zeros were returned for some of
-  // them, returns the error of this read. Otherwise returns OK.
+  // Returns the error of a failed read of the bytes from `begin` to `end` for which zeros were
+  // returned; OK if there was none.
   absl::Status ErrorIn(uint64_t begin, uint64_t end) const;
   absl::Status ErrorIn(const BlockPointer& block) const {
     return ErrorIn(block.offset, block.end());

@@ -8,7 +8,6 @@
 namespace cfile::internal {
 namespace {
 
-// Reads one index.
 LeafEntries ReadIndex(FileReader& file, IndexKind kind,
                       const std::function<absl::Status(const BlockPointer&)>& check,
                       const LoseNode& lose) {

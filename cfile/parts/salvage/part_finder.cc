@@ -47,7 +47,7 @@ struct Folder {
   std::vector<std::pair<std::string, CommitTag>> replaced_by;
 };
 
-// Finds out which parts belong to the table. Reads the copies and the marks of all parts.
+// Finds out which parts belong to the table, from the copies and the marks of all parts.
 class PartFinder {
  public:
   // `named`: the parts that are known to be in the table, in order.
@@ -63,9 +63,9 @@ class PartFinder {
     CFILE_RETURN_IF_ERROR(ListFolders());
     for (auto& [name, folder] : folders_) CFILE_RETURN_IF_ERROR(ReadCopies(name, folder));
     ExcludeInterrupted();
-    // Several attempts may have the same sequence, and perhaps no file says which of these attempts
-    // is the commit. Then assume that the last attempt is the commit.
-    // Each earlier attempt stopped before the last one began, or failed because of the last one.
+    // Perhaps no file says which of several attempts with the same sequence is the commit. Then
+    // assume that it is the last one: each earlier attempt stopped before the last one began, or
+    // failed because of it.
     for (auto& [sequence, ids] : attempts_) {
       std::erase_if(ids, [&, sequence = sequence](const auto& attempt) {
         return Disproved({.sequence = sequence, .id = attempt.first});
@@ -92,8 +92,8 @@ class PartFinder {
       folder.sizes.clear();
       found_.insert(survey.parts.back().part.directory);
     }
-    // Parts that earlier versions of this library wrote have no TablePart::order.
-    // Sort these parts by the times of their files. This is probably their order in the table.
+    // Parts of earlier versions of this library have no TablePart::order. The order of the times of
+    // their files is probably their order in the table.
     std::vector<std::pair<std::string, const Folder*>> by_time;
     for (const auto& [name, folder] : folders_) {
       if (!found_.contains(name)) by_time.emplace_back(name, &folder);
@@ -173,8 +173,8 @@ class PartFinder {
     return copy;
   }
 
-  // Returns the position in tables_ of the table that `copy` describes.
-  // The copies of many parts say the same about the table, except for the commit.
+  // Returns the position in tables_ of the table that `copy` describes: many copies differ only in
+  // the commit.
   size_t NumberOf(TableContents copy) {
     copy.parts.clear();
     copy.replaced.clear();
@@ -256,8 +256,8 @@ class PartFinder {
     return found == folder.copies.end() ? nullptr : &*found;
   }
 
-  // Sets interrupted_. Without table.cft, only the newest attempts can be unfinished.
-  // The reason: each attempt begins from a commit that took place.
+  // Sets interrupted_. Without table.cft, only the newest attempts can be unfinished, because each
+  // attempt begins from a commit that took place.
   void ExcludeInterrupted() {
     if (root_ != nullptr) return;
     uint64_t last = 0;
@@ -280,9 +280,9 @@ class PartFinder {
     interrupted_ = std::move(interrupted);
   }
 
-  // True if this attempt gave new files of columns to parts, but stopped before its end.
-  // Then these files are gone again, or another part did not get such files.
-  // Precondition: interrupted_ contains the attempt. `before`: the table before this attempt.
+  // True if this attempt gave new files of columns to parts, but stopped before its end, so that
+  // these files are gone again, or another part did not get such files. Precondition: interrupted_
+  // contains the attempt. `before`: the table before this attempt.
   bool IsInterrupted(const CommitTag& tag, const TableContents& before) const {
     std::vector<const Copy*> others;  // the copies of parts that the attempt did not reach
     for (const auto& [name, folder] : folders_) {
@@ -318,8 +318,8 @@ class PartFinder {
     return false;
   }
 
-  // A commit gives new files to column `column` of `after`.
-  // Returns true if the commit must give such a file to this part, too.
+  // Returns true if a commit that gives new files to column `column` of `after` must give one to
+  // this part, too.
   bool NeedsFile(const TableContents& after, size_t column, const TableContents& before,
                  const Copy& copy) const {
     if (PartLayout(before).Find(PartLayout(after).id(column))) return true;  // other values
@@ -331,9 +331,8 @@ class PartFinder {
     return Translate(tables_[copy.table], before, part).ok() && !part.columns[*old].missing;
   }
 
-  // Returns the copy that describes a part.
-  // Ignores copies of attempts that have failed. Prefers copies that name only files in the folder.
-  // Takes the newest of the preferred copies. Null: there is no copy.
+  // Returns the newest copy that describes a part; null: there is none. Prefers copies that name
+  // only files in the folder, and ignores copies of attempts that have failed.
   const Copy* CopyOf(const Folder& folder) const {
     const Copy* best = nullptr;
     bool best_is_whole = false;
@@ -370,8 +369,7 @@ class PartFinder {
     return "";
   }
 
-  // Adds a part to `survey`.
-  // The part is not in `named_`: table.cft does not name it, or table.cft cannot be read.
+  // Adds a part that is not in `named_` to `survey`: table.cft does not name it, or cannot be read.
   void Judge(const std::string& name, const Folder& folder, Survey& survey) const {
     OtherPart other{.name = name};
     const Copy* const copy = CopyOf(folder);

@@ -37,20 +37,20 @@ struct Survey {
   std::string damage;                  // of table.cft or a chunk; empty: none
   std::string copy_damage;             // the first copy that table.cft needs but that is lost
   bool finds_parts = false;            // whether parts that table.cft does not name are added
-  // The table without parts and chunks.
-  // Its sequence (the number of a commit) is the greatest one that was found.
+  // The table without parts and chunks, with the greatest sequence (the number of a commit) that
+  // was found.
   TableContents root;
   std::vector<SurveyedPart> parts = {};  // the parts of the table, in order
   std::vector<OtherPart> others = {};
 };
 
-// True for errors which say that data is lost.
-// False for errors which say only that data cannot be read now, or on this computer.
+// True for errors which say that data is lost, and not only that it cannot be read now, or on this
+// computer.
 bool SaysLost(const absl::Status& status);
 
-// Reads the copies of the parts' descriptions. Sets the members root, parts, others and copy_damage
-// of `survey`. If survey.finds_parts is false, `others` gets only the parts that an earlier Repair
-// has left out. `root`: the contents of table.cft, or null if table.cft cannot be read.
+// Reads the copies of the parts' descriptions, and sets the members root, parts, others and
+// copy_damage of `survey`. If survey.finds_parts is false, `others` gets only the parts that an
+// earlier Repair has left out. `root`: the contents of table.cft, or null if it cannot be read.
 // `named`: the parts that are known to be in the table, in order. Errors: those of Repair.
 absl::Status FindPartsByCopies(const Storage& storage, const ReaderOptions& options,
                                const TableContents* root, std::vector<TablePart> named,

@@ -26,11 +26,10 @@ struct SalvagedRows {
   std::vector<std::pair<std::string, uint64_t>> lost_values;  // as RepairedPart::lost_values
 };
 
-// Replaces a damaged part by a new part. The new part has the rows that RepairOptions::salvage and
-// null_lost promise, in the same order. If there are no such rows, changes nothing.
-// With dry_run, changes nothing either, and returns what a call without dry_run returns.
-// Makes the compound keys again.
-// First salvages damaged columns into files of a temporary folder. Removes this folder at the end.
+// Replaces a damaged part by a new part with the rows that RepairOptions::salvage and null_lost
+// promise, in the same order, and makes the compound keys again. Changes nothing if there are no
+// such rows, or with dry_run, which returns the same result. Damaged columns are first salvaged
+// into files of a temporary folder, which is removed at the end.
 //
 // Memory: that of a TableWriter, of Verify and of Salvage; 16 bytes for each gap. Errors: those of
 // the storage, of Salvage except damage, and of TableWriter::Replace and Finish.

@@ -20,15 +20,14 @@ struct SurveyedTable {
   TableReader table;
 };
 
-// Finds the parts, and reads all their files. Does not change anything.
-// `force`: if table.cft is sound, also finds the parts that it does not name. Errors: those of
-// Repair.
+// Finds the parts, and reads all their files. Does not change anything. `force`: if table.cft is
+// sound, also finds the parts that it does not name. Errors: those of Repair.
 absl::StatusOr<SurveyedTable> SurveyTable(const std::shared_ptr<Storage>& storage, bool force,
                                           const ReaderOptions& options);
 
 // Reads the file of a column. If SaysLost is true for the result, the file is damaged or missing.
 // OK if the file is sound, if the part has no file of the column, or if a limit or a missing codec
-// keeps the file from being read.
+// prevents reading it.
 absl::Status CheckFile(const TableReader& table, size_t part, size_t column);
 
 }  // namespace cfile::internal

@@ -85,8 +85,8 @@ class Salvager {
     return absl::OkStatus();
   }
 
-  // Finds blocks by their checksums, up to the offset `end`. The dictionary comes after the blocks
-  // that need it. So if the search finds the dictionary, the search is repeated.
+  // Finds blocks by their checksums, up to the offset `end`. The search is repeated if it finds the
+  // dictionary, which comes after the blocks that need it.
   absl::Status Search(uint64_t end) {
     const bool had_dictionary = judge_.dictionary() != nullptr;
     CFILE_RETURN_IF_ERROR(SearchOnce(end));
@@ -154,9 +154,8 @@ class Salvager {
     }
   }
 
-  // Records a block that was found.
-  // If the block is damaged but its head is right, counts the rows of the block.
-  // Does not search the bytes of such a block, because its values may look like blocks.
+  // Records a block that was found. Of a damaged block with a sound head, counts the rows, and does
+  // not search the bytes, because its values may look like blocks.
   void Keep(const FoundBlock& found) {
     if (found.kind == BlockKind::kCodes) {
       needs_dictionary_ = true;
@@ -191,8 +190,8 @@ class Salvager {
       // Leaves before this entry may be lost, so the block may begin at a later ordinal.
       expected.exact = false;
     }
-    // A few bytes may claim 2^32 null rows, and many blocks may claim the same rows. So the number
-    // of rows that are decoded is limited to twice the rows of the file.
+    // As in Verify, the number of decoded rows is limited: a few bytes may claim 2^32 null rows,
+    // and many blocks the same rows.
     const uint64_t most_decoded_rows = 2 * num_rows_;
     expected.most_rows = std::min(expected.most_rows,
                                   most_decoded_rows - std::min(decoded_rows_, most_decoded_rows));
@@ -212,7 +211,7 @@ class Salvager {
   }
 
   // The size in bytes of the largest block that is searched by its checksum: the maximum size of
-  // statistics. So data blocks larger than max_block_size_bytes are found too, and SearchOnce
+  // statistics. Data blocks larger than max_block_size_bytes are then found, too, and SearchOnce
   // returns an error instead of dropping their rows silently.
   size_t MostSearchedBytes() const {
     const ReaderOptions& reader = options_.reader;
@@ -405,7 +404,7 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
                                       std::unique_ptr<Sink> sink,
                                       const SalvageOptions& salvage_options) {
   SalvageOptions options = salvage_options;
-  // The codec of a torn file may not be known yet: any but kNone stands for it.
+  // The codec of a torn file might not be known yet: any but kNone stands for it.
   options.reader.max_block_size_bytes =
       internal::MaxBlockSize(options.reader, torn->size(), Compression::kDefault);
   for (size_t* limit :

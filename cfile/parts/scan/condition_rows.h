@@ -21,8 +21,7 @@
 
 namespace cfile::internal {
 
-// All conditions on one column share this object. Thread-compatible. A batch is valid until the
-// next call.
+// Shared by all conditions on one column. Thread-compatible. A batch is valid until the next call.
 class ConditionRows final : protected FileCursor {
  public:
   ConditionRows(const std::shared_ptr<FileReader>& file, BlockDecoding decoding)
@@ -31,8 +30,8 @@ class ConditionRows final : protected FileCursor {
   FileReader& file() const { return *file_; }
   using FileCursor::Failed;
 
-  // Adds the judge of a condition. A judge decides from statistics which rows may match. It must
-  // stay alive as long as this object is used.
+  // Adds the judge of a condition, which decides from statistics which rows may match. It must
+  // outlive this object.
   void Add(const PredicateJudge* judge) { judges_.push_back(judge); }
 
   // Says which rows will be read, and in which direction. `all`: true if the caller also reads
@@ -70,7 +69,7 @@ class ConditionRows final : protected FileCursor {
   absl::StatusOr<bool> Compare(uint64_t begin, size_t count, const ValueMatcher& matcher,
                                uint8_t* bits, const uint8_t*& validity);
 
-  // Does what BlockCursor::Take does, for rows of the open block. Precondition: the column is flat.
+  // BlockCursor::Take for rows of the open block. Precondition: the column is flat.
   absl::Status Take(std::span<const uint32_t> rows,
                     absl::FunctionRef<void(size_t i, const AnyBatch& batch)> put);
 
@@ -88,8 +87,8 @@ class ConditionRows final : protected FileCursor {
   // Returns the next rows of the block. Each row has one value.
   absl::StatusOr<AnyBatch> NextRows(size_t count);
 
-  // Returns the first `count` rows of `batch` if the batch has the rows from `begin` on.
-  // Otherwise calls `next`, which decodes these rows.
+  // Returns the first `count` rows of `batch` if it begins with row `begin`; otherwise calls
+  // `next`, which decodes them.
   absl::StatusOr<AnyBatch> Decode(uint64_t begin, size_t count, AnyBatch& batch,
                                   absl::FunctionRef<absl::StatusOr<AnyBatch>()> next);
 

@@ -111,7 +111,6 @@ template <typename S>
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-// Inverts a bitmap of `count` bits.
 void Invert(size_t count, uint8_t* bits) {
   for (size_t i = 0; i < (count + 7) / 8; ++i) bits[i] = static_cast<uint8_t>(~bits[i]);
   if (count % 8 != 0) bits[count / 8] &= static_cast<uint8_t>((1u << count % 8) - 1);
@@ -131,7 +130,7 @@ PredicateMatcher<T>::PredicateMatcher(const Predicate<T>& predicate)
     end_ = Next<T>(high_, /*up=*/true);
   }
   if (end_) end_value_ = T(*end_);
-  // Decoders compare no floats. They compare strings for equality only.
+  // Decoders compare no floats, and strings for equality only.
   if (form_ == Form::kList) {
     compares_encoded_ = !kIsFloat<T> && list_.size() <= kMaxListPasses;
     if (compares_encoded_) {

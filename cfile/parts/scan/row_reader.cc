@@ -80,8 +80,7 @@ class BlockRows final : public RowReader, FileCursor {
               bool all) override {
     expected_ = rows;
     possible_ = possible;
-    // Consecutive rows may be all rows of the file.
-    // The caller may then read only the first of them.
+    // The caller may read only the first of consecutive rows, which may be all rows of the file.
     fetcher_.SetPlan(rows.rows == nullptr && !all ? BlockPlan::kMaybeSome : BlockPlan::kSome);
     fetcher_.SetReadAhead(ahead);
   }
@@ -152,7 +151,6 @@ class BlockRows final : public RowReader, FileCursor {
   Lane lane() const { return copies_.lane(); }
   bool is_bytes() const { return lane() == Lane::kBytes; }
 
-  // Adds the next rows to the sink.
   absl::StatusOr<size_t> AddNext(size_t max_rows, RowSink& sink) {
     max_rows = std::min<size_t>({max_rows, flat_->num_rows() - flat_->row(), kMaxBatchRows});
     if (is_bytes()) {
@@ -189,7 +187,7 @@ class BlockRows final : public RowReader, FileCursor {
     return seeks ? ReadEach(rows, batch) : ReadAndPack(rows, batch);
   }
 
-  // ReadEach copies kCopiedStrings strings at a time. It stops when the copies have at least
+  // ReadEach copies kCopiedStrings strings at a time, and stops when the copies have at least
   // kMaxCopiedBytes bytes, so that long strings do not fill the memory.
   static constexpr size_t kCopiedStrings = 16;
   static constexpr size_t kMaxCopiedBytes = size_t{1} << 20;
@@ -372,10 +370,9 @@ class BlockRows final : public RowReader, FileCursor {
   // The most bytes of a single record, as a multiple of max_block_size_bytes.
   static constexpr size_t kMostBlocksOfRecord = 64;
 
-  // Copies the chosen records of `read`. The first record of `read` is record `begin` of the file.
-  // `done`: the number of chosen records that were copied before this call.
-  // Returns the number of chosen records that were copied. Those before this call count, too.
-  // Copies at least one chosen record, unless `read` has none.
+  // Copies chosen records of `read`, which begins at record `begin` of the file: at least one,
+  // unless there is none. `done`: the number of chosen records that were copied before this call.
+  // Returns this number after the call.
   absl::StatusOr<size_t> CopyChosen(const ChosenRows& rows, uint64_t begin,
                                     const AnyLevelBatch& read, size_t done, size_t most) {
     const uint16_t max_definition = file().info().levels.max_definition;

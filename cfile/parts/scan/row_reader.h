@@ -56,12 +56,11 @@ class RowReader {
   // True if the blocks of all expected rows were begun, or if this is likely.
   virtual bool has_all_begun() const = 0;
 
-  // Opens the block with the first of `rows`, and returns how many of `rows` are in this block:
-  // they are the first ones, at least 1.
+  // Opens the block with the first of `rows`, and returns how many of the first rows are in it: at
+  // least 1.
   virtual absl::StatusOr<size_t> Enter(const ChosenRows& rows) = 0;
 
-  // Opens the block with the last of `rows`, and returns how many of `rows` are in this block: they
-  // are the last ones, at least 1.
+  // As Enter, for the last rows.
   virtual absl::StatusOr<size_t> EnterLast(const ChosenRows& rows) = 0;
 
   // From now on, Read adds the rows to `sink` and does not set the batch. It first removes the rows

@@ -16,13 +16,13 @@ namespace cfile::internal {
 
 // Takes the rows of one column. Thread-compatible. A `void*` and the values of a batch have the
 // column's C++ type. If a function Add... returns a number, the sink took only so many of the rows:
-// the first ones, and at least one. The functions copy what they need, unless their comments say
-// that a sink may keep pointers. Precondition of all Add functions: there is at least one row.
+// the first ones, at least one. The functions copy what they need, unless their comments say that a
+// sink may keep pointers. Precondition of all Add functions: there is at least one row.
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  // The owner of the sink sometimes says that all rows so far are kept. Of the rows that were added
-  // after that, keeps the first `rows` and removes the others.
+  // Of the rows that were added since the owner of the sink last said that all rows are kept, keeps
+  // the first `rows` and removes the others.
   virtual void Truncate(size_t rows) = 0;
 
   // `source`: where the values were read from. May be null. The sink may keep pointers to values
@@ -52,8 +52,8 @@ class RowSink {
   // Returns room for up to `count` codes. Write codes there, and then call AddCodes. If the result
   // is null, the sink takes no codes.
   virtual uint32_t* RoomForCodes(size_t /*count*/) { return nullptr; }
-  // Adds codes that were written to the result of RoomForCodes. They are indexes into `values`,
-  // which `dictionary` keeps in memory. The code of a null is 0.
+  // Adds codes, written to the result of RoomForCodes: indexes into `values`, which `dictionary`
+  // keeps in memory, or 0 for a null.
   virtual absl::StatusOr<size_t> AddCodes(
       const Batch<uint32_t>& codes, encodings::ValueSpan values,
       const std::shared_ptr<const encodings::Dictionary>& dictionary) = 0;

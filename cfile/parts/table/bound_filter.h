@@ -17,10 +17,9 @@
 
 namespace cfile::internal {
 
-// A filter without kNot: each negation is inside a condition. A plain value.
-// A BoundFilter is true for the same rows as the Filter from which it was made.
-// If a condition is unknown for a row, the negated condition is unknown, too.
-// In both cases a scan does not return the row.
+// A filter without kNot, which is true for the same rows as the Filter from which it was made: each
+// negation is inside a condition. The negation of a condition that is unknown for a row is unknown,
+// too, and a scan does not return the row in both cases. A plain value.
 struct BoundFilter {
   Filter::Kind kind = Filter::Kind::kAnd;
   std::vector<BoundFilter> operands = {};  // kAnd and kOr
@@ -31,7 +30,7 @@ struct BoundFilter {
   PredicateKind predicate = PredicateKind::kEqual;
   std::shared_ptr<const ValueMatcher> matcher = nullptr;  // for the C++ type of the column
   bool negated = false;
-  // The column with which the column is compared. Then `matcher` only excludes nulls.
+  // The column with which the column is compared; `matcher` then only excludes nulls.
   std::optional<size_t> other_column = {};
   size_t number = 0;  // counts the conditions in the order of the filter, from 0
 };

@@ -148,9 +148,9 @@ absl::StatusOr<std::optional<ManifestEdit>> ColumnChange::Edit(
   CFILE_RETURN_IF_ERROR(CheckFiles(*now));
   std::unique_ptr<const Manifest> changed;
   if (columns) {
-    // If a new column has no default and is not nullable, no part may lack the column.
-    // All parts have new files of the column, but the descriptions get the files only below.
-    // So give the column a default until then.
+    // No part may lack a new column that has no default and is not nullable. All parts have new
+    // files of the column, but the descriptions get them only below, so give the column a default
+    // until then.
     ColumnIdentities identities = columns->identities;
     for (size_t i = 0; i < identities.defaults.size(); ++i) {
       const bool is_new = identities.ids[i] >= now->layout().next_id();

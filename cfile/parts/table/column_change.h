@@ -25,7 +25,6 @@
 
 namespace cfile::internal {
 
-// The columns of a table and their identities.
 struct TableColumns {
   Schema schema;
   ColumnIdentities identities;
@@ -34,8 +33,8 @@ struct TableColumns {
   absl::StatusOr<uint32_t> NewId();
   // Adds a column after all others. `value`: its default in memcmp form; nullopt: there is none.
   absl::Status Add(ColumnSchema column, std::optional<std::string> value);
-  // Puts the columns into the order of `order`, a list of positions.
-  // Drops the columns that are not in `order`. Precondition: no key column is dropped.
+  // Puts the columns into the order of `order`, a list of positions, and drops those that are not
+  // in it. Precondition: no key column is dropped.
   void Rearrange(std::span<const size_t> order);
 };
 
@@ -51,9 +50,9 @@ absl::Status CheckFlat(const Storage& storage, const Schema& schema);
 absl::StatusOr<MetadataPairs> FirstColumnMetadata(const Storage& storage, const Manifest& table,
                                                   const ReaderOptions& options);
 
-// Changes columns of all parts of a table. The caller first calls Begin and ReadParts, then NewFile
-// for each new file. At the end it puts the finished files into parts(), and calls Commit.
-// Thread-compatible; several threads may also call NewFile at the same time.
+// Changes columns of all parts of a table. The caller calls Begin and ReadParts, then NewFile for
+// each new file, puts the finished files into parts(), and calls Commit. Thread-compatible; several
+// threads may also call NewFile at the same time.
 class ColumnChange {
  public:
   struct Part {

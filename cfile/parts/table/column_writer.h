@@ -60,7 +60,7 @@ class TableWriterAccess {
                                            std::optional<ColumnIdentities> identities,
                                            OldestReader oldest_reader,
                                            std::span<const WriterOptions> options);
-  // Completes the files. Called instead of Finish. The caller publishes the parts or removes them.
+  // Called instead of Finish: completes the files; the caller publishes the parts or removes them.
   static absl::StatusOr<std::vector<TablePart>> Complete(TableWriter& writer);
   // The totals of all files of the first part, then those of the second part, and so on. Has the
   // parts that are complete; after Finish, all parts.
@@ -68,11 +68,9 @@ class TableWriterAccess {
 };
 
 // Begins a file of the column in the folder `folder` of a storage, or in `packed` if this is not
-// null.
-// `oldest_reader`: that of the table; the file is for an older one if `options` name one.
+// null. `oldest_reader`: that of the table; the file is for an older one if `options` name one.
 // Errors: those of Storage::Create, Writer::Create and LevelWriter::Create, and
-// kFailedPrecondition: `options` name a newer reader.
-// The text of an error names the column.
+// kFailedPrecondition: `options` name a newer reader. The text of an error names the column.
 absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(
     Storage& storage, const std::string& folder, std::string file_name, const ColumnSchema& column,
     WriterOptions options, OldestReader oldest_reader, PackedWriter* packed = nullptr);

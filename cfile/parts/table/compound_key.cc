@@ -10,7 +10,7 @@ namespace cfile {
 namespace {
 
 // In a string that is not the last column, a zero byte is written as kEscapedZero, and kStringEnd
-// follows the string. So a string sorts after its prefixes.
+// follows the string, so that a string sorts after its prefixes.
 constexpr std::string_view kEscapedZero("\0\1", 2);
 constexpr std::string_view kStringEnd("\0\0", 2);
 
@@ -22,9 +22,8 @@ constexpr char kNullLast = 2;
 
 char NullOf(const KeyColumn& column) { return column.nulls_last ? kNullLast : kNullFirst; }
 
-// True if the values of the column end with kStringEnd. These are strings.
-// A string in the last column needs no kStringEnd, because it ends where the key ends.
-// Other values have a fixed length.
+// True if the values of the column end with kStringEnd: strings, except in the last column, where
+// they end with the key. Other values have a fixed length.
 bool IsEscaped(const std::vector<KeyColumn>& columns, size_t column) {
   return column + 1 < columns.size() && columns[column].type.physical() == PhysicalType::kBytes;
 }

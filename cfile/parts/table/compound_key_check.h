@@ -20,11 +20,10 @@ struct WrongKey {
   std::string what;  // the expected and the found key, as text
 };
 
-// Returns the first wrong key; nullopt if all keys are right.
-// `types`: Schema::key_types. `columns`: readers of the key columns.
-// `keys`: a reader of the stored keys. All readers have the same number of rows.
-// `different`: a key that is equal to the one before it is wrong, too.
-// Reads all rows. Holds one block and one batch of each file. Errors: those of Cursor::Next.
+// Returns the first wrong key; nullopt if all keys are right. `types`: Schema::key_types.
+// `columns`: readers of the key columns. `keys`: a reader of the stored keys. All readers have the
+// same number of rows, and all rows are read. `different`: a key that is equal to the one before it
+// is wrong, too. Memory: one block and one batch of each file. Errors: those of Cursor::Next.
 absl::StatusOr<std::optional<WrongKey>> FindWrongKey(const std::vector<KeyColumn>& types,
                                                      std::span<const Reader> columns,
                                                      const Reader& keys, bool different);

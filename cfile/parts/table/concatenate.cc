@@ -34,8 +34,8 @@ absl::Status AppendFile(const Reader& file, C& cursor, const ColumnSchema& colum
     CFILE_RETURN_IF_ERROR(report(result.copied_rows));
     row += result.copied_rows;
     const uint64_t end = row + result.rows_to_write;
-    // The cursor is not at `row` only if blocks were copied. Blocks are copied only from files that
-    // have a positional index, so the seek is possible.
+    // The cursor is elsewhere only if blocks were copied. Only files with a positional index have
+    // copied blocks, so the seek is possible.
     if (row < end && cursor.ordinal() != row) CFILE_RETURN_IF_ERROR(cursor.SeekToOrdinal(row));
     while (row < end) {
       CFILE_ASSIGN_OR_RETURN(const auto batch,

@@ -21,8 +21,8 @@ namespace {
 // the first block takes longer.
 constexpr uint32_t kBlockRows = 1 << 15;
 
-// Writes a file of `num_rows` equal rows. Encodes one block, and copies this block. with(count)
-// returns `count` such rows, at most kBlockRows, as an AnyBatch or an AnyLevelBatch.
+// Writes a file of `num_rows` equal rows: encodes one block, and copies it. with(count) returns
+// `count` such rows, at most kBlockRows, as an AnyBatch or an AnyLevelBatch.
 template <typename With>
 absl::StatusOr<Reader> Repeat(const ColumnSchema& column, uint64_t num_rows,
                               const std::string& name, const ReaderOptions& options,

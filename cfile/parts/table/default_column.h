@@ -13,10 +13,9 @@
 namespace cfile::internal {
 
 // Makes a file in memory with `num_rows` equal rows. `value`: the value of the rows in memcmp form.
-// nullopt: all rows are null; in a column with levels, no row has a value.
-// This takes little memory and time, because most blocks are copies of one block.
-// `name`: the name of the file, for messages.
-// kDataLoss: `value` is not a value of the column's type.
+// nullopt: all rows are null; in a column with levels, no row has a value. This takes little memory
+// and time, because most blocks are copies of one block. `name`: the name of the file, for
+// messages. kDataLoss: `value` is not a value of the column's type.
 absl::StatusOr<Reader> NewDefaultColumn(const ColumnSchema& column,
                                         const std::optional<std::string>& value, uint64_t num_rows,
                                         const std::string& name, const ReaderOptions& options);

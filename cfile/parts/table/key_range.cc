@@ -37,8 +37,7 @@ class KeyRangeBuilder {
     for (const BoundFilter* condition : conditions) {
       if (AddEqual(*condition)) return true;
     }
-    // A null matches only IsNull, and AddEqual handles IsNull.
-    // So all other conditions exclude nulls.
+    // A null matches only IsNull, which AddEqual handles, so all other conditions exclude nulls.
     if (columns_[column_].nullable && !conditions.empty()) ExcludeNulls();
     const std::string prefix(key_.bytes());
     for (const BoundFilter* condition : conditions) {

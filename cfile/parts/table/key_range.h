@@ -19,13 +19,11 @@ struct KeyRange {
   bool exact = false;    // the filter is true for all rows with such a key
 };
 
-// Returns the range of the keys that `filter` allows.
-// Uses only conditions on the first key columns. All of these conditions must be true.
-// So the filter must be one condition, or join conditions with And.
-// Example: the key columns are service and time. The filter service = 'api' AND time > 5 has a
-// range. The filter time > 5 has no range.
-// The range of a nullable column excludes its nulls. With IsNull, the range excludes its values.
-// Returns nullopt if the filter has no range, or if the table has no key columns.
+// Returns the range of the keys that `filter` allows; nullopt if there is none, or if the table has
+// no key columns. Uses only conditions on the first key columns that must all be true: the filter
+// must be one condition, or join conditions with And. For example, with the key columns service and
+// time, service = 'api' AND time > 5 has a range, but time > 5 has none. The range of a nullable
+// column excludes its nulls or, with IsNull, its values.
 std::optional<KeyRange> KeyRangeOf(const BoundFilter& filter, const Schema& schema);
 
 }  // namespace cfile::internal

@@ -43,9 +43,9 @@ class KeySearch final : public PartSearch {
         lane_(encodings::LaneOf(type_)),
         cursor_(cursor) {}
 
-  // Returns the position of the smallest key that is not less than `key`.
-  // If several keys are equal, returns the position with the lowest ordinal.
-  // Afterwards the cursor is at this position, if the part that contains it has a value index.
+  // Returns the position of the smallest key that is not less than `key`; of equal keys, the one
+  // with the lowest ordinal. Afterwards the cursor is at this position, if the part that contains
+  // it has a value index.
   absl::StatusOr<KeyPosition> Find(const void* key) {
     CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), {key, type_}));
     keys_ = key;

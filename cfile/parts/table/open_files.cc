@@ -20,8 +20,8 @@ size_t MaxOpenFiles(const ReaderOptions& options) {
   return std::max<size_t>(limit.rlim_cur / 2, 1);
 }
 
-// A share of the table's memory is for data that is read ahead.
-// Returns how many ranges fit into this share, at least 1.
+// Returns how many ranges fit into the share of the table's memory for data that is read ahead, at
+// least 1.
 size_t RangesInMemory(const ReaderOptions& options) {
   const size_t share = options.max_table_memory_bytes / 4;
   return std::max<size_t>(share / std::max<size_t>(options.read_ahead_bytes, 1), 1);

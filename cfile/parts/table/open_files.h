@@ -16,8 +16,8 @@
 
 namespace cfile::internal {
 
-// Returns the options for each file of a table with `options`.
-// Changes the limits of the cache and of reading ahead as max_table_memory_bytes demands.
+// Returns the options for each file of a table with `options`, with the limits of the cache and of
+// reading ahead that max_table_memory_bytes demands.
 ReaderOptions OptionsOfTable(ReaderOptions options);
 
 // Returns how many ranges all columns of a scan together should read in advance at most, and how
@@ -30,17 +30,17 @@ size_t MaxRangesOfScan(const ReaderOptions& options);
 // but each column has at least one request.
 ReadAhead ReadAheadOfColumn(const ReaderOptions& options, size_t num_columns);
 
-// Keeps the most recently used files open. Closes other files if too many files are open, or if the
-// open files use more memory than the limit. Thread-safe.
+// Keeps the most recently used files open, and closes others if too many are open, or if they use
+// more memory than the limit. Thread-safe.
 class OpenFiles {
  public:
   explicit OpenFiles(const ReaderOptions& options);
 
   // Returns the open file `number`; nullopt if it is not open.
   std::optional<Reader> Find(uint64_t number);
-  // Keeps `reader`, an open file, and returns it. If another thread has opened the same file
-  // before, returns the reader of that thread instead.
-  // If too many files are open, closes those that were not used for the longest time.
+  // Keeps `reader`, an open file, and returns it, or the reader of another thread that has opened
+  // the same file before. If too many files are open, closes those that were not used for the
+  // longest time.
   Reader Keep(uint64_t number, Reader reader);
 
   // The memory usage of all files together. The caller passes it on when it opens a file.

@@ -83,9 +83,8 @@ absl::Status Expired(const Storage& storage, const std::string& what) {
       "the table again"));
 }
 
-// The error if a file of a part is missing. `path`: the path of the file in the storage.
-// `status`: the error of the storage.
-// kAborted if table.cft no longer names the part or this file.
+// The error if a file of a part is missing: `status`, the error of the storage, or kAborted if
+// table.cft no longer names the part or this file. `path`: the path of the file in the storage.
 absl::Status ErrorOfMissing(const Storage& storage, const ReaderOptions& options,
                             const std::string& folder, const std::string& path,
                             const absl::Status& status) {
@@ -127,8 +126,8 @@ absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open
     std::shared_ptr<Storage> storage, const ReaderOptions& options,
     std::shared_ptr<const Impl> known) {
   const std::string path = internal::TableFilePath(storage->name());
-  // Earlier versions gave parts names that are not unique. For such parts, remember the identities
-  // of their files, and try again if table.cft was replaced meanwhile.
+  // Earlier versions gave parts names that are not unique. For them, remember the identities of the
+  // files, and try again if table.cft was replaced meanwhile.
   constexpr int kMostTries = 10;
   for (int i = 0; i < kMostTries; ++i) {
     CFILE_ASSIGN_OR_RETURN(VersionedObject object, storage->Read(internal::kTableFileName,
@@ -426,7 +425,7 @@ std::shared_ptr<const Source> TableReader::Impl::FindBegun(uint64_t number) cons
 absl::StatusOr<std::shared_ptr<const Source>> TableReader::Impl::Checked(
     const TablePart& part, const std::string& path,
     absl::StatusOr<std::shared_ptr<const Source>> source) const {
-  // The reader may live longer than this object. So the function owns copies of what it needs.
+  // The reader may live longer than this object, so the function owns copies of what it needs.
   const auto error_of_missing = [storage = storage_, options = options_, folder = part.directory,
                                  path](const absl::Status& status) {
     return ErrorOfMissing(*storage, options, folder, path, status);

@@ -84,8 +84,7 @@ class TableReader::Impl final : public internal::ScanSource {
     return newest_;
   }
 
-  // kInvalidArgument if the column does not hold the C++ type of `holds`. Precondition: the column
-  // exists.
+  // Precondition: the column exists.
   absl::Status CheckHoldsType(size_t column, internal::HoldsFunction* holds) const {
     CFILE_ASSERT(column < columns().size());
     const ColumnSchema& schema = columns()[column];
@@ -170,18 +169,17 @@ class TableReader::Impl final : public internal::ScanSource {
 
   // The number of a part's packed file among the begun files.
   static uint64_t NumberOfPacked(const internal::ManifestPart& part) { return ~part.number; }
-  // Begins to read a file of the part, and returns its source. If another thread has begun to read
-  // the file, returns the source of that thread. `number`: the file's number.
-  // Returns null if the file is not small, or if the storage cannot read it in this way.
+  // Begins to read a file of the part, and returns its source, or that of another thread that has
+  // begun to read it. Returns null if the file is not small, or if the storage cannot read it in
+  // this way. `number`: the file's number.
   std::shared_ptr<const Source> BeginFile(const internal::TablePart& part, uint64_t number,
                                           const std::string& path, uint64_t size_bytes) const;
   // Keeps the source of a begun file as long as a caller keeps it, and returns it. Precondition:
   // mutex_ is locked.
   std::shared_ptr<const Source> KeepBegun(uint64_t number,
                                           std::shared_ptr<const Source> source) const;
-  // Returns the source of a file that BeginFile has begun to read. Returns null if BeginFile was
-  // not called for the file, or if the source was destroyed since then.
-  // `number`: the file's number.
+  // Returns the source of the file with this number that BeginFile has begun to read; null if there
+  // is none, or if it was destroyed since then.
   std::shared_ptr<const Source> FindBegun(uint64_t number) const;
   // kAborted if a file of a part has been replaced since the table was opened.
   absl::Status CheckNotReplaced(const std::string& folder, const std::string& path) const;
@@ -195,8 +193,7 @@ class TableReader::Impl final : public internal::ScanSource {
   const std::optional<internal::AppliedRule> rule_;  // nullopt: readers get all rows
   // One file for each column of each part, part by part.
   mutable internal::OpenFiles files_;
-  // Threads that need the same file share one call that opens it.
-  // The key is the file's number in files_.
+  // Threads that need the same file, by its number in files_, share one call that opens it.
   mutable internal::SharedRequests<uint64_t, absl::StatusOr<Reader>> opening_;
   // The same for packed files. The key is the number of the part.
   mutable internal::SharedRequests<uint64_t, absl::StatusOr<PackedPartPtr>> opening_packed_;

@@ -28,8 +28,8 @@ inline absl::Status MakeCursor(const Reader& reader, std::unique_ptr<LevelFileCu
   return absl::OkStatus();
 }
 
-// A cursor of one part at a time. C is ValueCursor or LevelFileCursor. Table is TableReader::Impl
-// (open_table.h); it is a template parameter because Impl is private. Keeps one part's file open.
+// A cursor of one part at a time, whose file it keeps open. C is ValueCursor or LevelFileCursor.
+// Table is TableReader::Impl (open_table.h), a template parameter because Impl is private.
 // Thread-compatible.
 template <typename C, typename Table>
 class PartCursor {
@@ -43,7 +43,6 @@ class PartCursor {
 
   // Enters the part that contains row `row` of the table. Precondition: row < num_rows() of the
   // table.
-  // Precondition: row < num_rows() of the table.
   absl::StatusOr<C*> EnterPartOf(uint64_t row) {
     if (cursor_ != nullptr && row >= first_ordinal() &&
         row - first_ordinal() < part_.part->num_rows) {
@@ -53,8 +52,8 @@ class PartCursor {
     return Enter(part);
   }
 
-  // Returns the cursor of `part`. The cursor may be at any row of the part. The pointer is valid
-  // until the next call. Errors: those of TableReader::OpenColumn and Reader::NewCursor.
+  // Returns the cursor of `part`, which may be at any row of the part. The pointer is valid until
+  // the next call. Errors: those of TableReader::OpenColumn and Reader::NewCursor.
   absl::StatusOr<C*> Enter(const ManifestPart& part) {
     if (cursor_ == nullptr || part_.number != part.number) {
       cursor_.reset();
@@ -65,16 +64,16 @@ class PartCursor {
     return cursor_.get();
   }
 
-  // Returns the cursor of the part that holds row `row` of the table, and moves the cursor to this
-  // row. If the cursor is already at this row, it does not move, even if it is in the middle of a
-  // record. Precondition: row < num_rows() of the table. Errors: those of Enter and of the cursor.
+  // Returns the cursor of the part that holds row `row` of the table, at this row. A cursor that is
+  // already at this row does not move, even if it is in the middle of a record. Precondition: row <
+  // num_rows() of the table. Errors: those of Enter and of the cursor.
   absl::StatusOr<C*> At(uint64_t row) { return EnterAndMove(row, row); }
 
   // As At, but moves the cursor to the end of row `row`.
   absl::StatusOr<C*> AtEndOf(uint64_t row) { return EnterAndMove(row, row + 1); }
 
-  // The row of the table at which the cursor is. If the cursor is at the end of its part, this is
-  // the first row after the part.
+  // The row of the table at which the cursor is; at the end of a part, the first row after the
+  // part.
   uint64_t row() const { return cursor_ != nullptr ? first_ordinal() + cursor_->ordinal() : 0; }
 
   // Goes to the position of `other`, a cursor of the same column.
@@ -106,8 +105,8 @@ class PartCursor {
   }
 
  private:
-  // Enters the part that holds row `row`. Moves the part's cursor to the start of row `target`.
-  // `target` is `row` or the row after it.
+  // Enters the part that holds row `row`, and moves its cursor to the start of row `target`: `row`
+  // or the row after it.
   absl::StatusOr<C*> EnterAndMove(uint64_t row, uint64_t target) {
     CFILE_ASSIGN_OR_RETURN(C* const cursor, EnterPartOf(row));
     const uint64_t in_part = target - first_ordinal();

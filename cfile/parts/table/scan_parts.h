@@ -103,8 +103,8 @@ class ScanParts {
   // Finds the parts with rows of the range, and sets next_part_ and stop_part_.
   // Does nothing if called again.
   absl::Status FindParts();
-  // Says what bounds tell about `rows`. These are rows of one part or of several parts.
-  // If the bounds exclude the rows, counts those rows that are in range_.
+  // Says what bounds tell about `rows` of one or several parts. If the bounds exclude the rows,
+  // counts those that are in range_.
   Verdict JudgeRows(ScanSource::BoundsOfColumn bounds_of, const OrdinalRange& rows);
   bool IsExcluded(ScanSource::BoundsOfColumn bounds_of) const {
     return JudgeBounds(filter_, bounds_of).rows.verdict == Verdict::kNone;
@@ -130,11 +130,10 @@ class ScanParts {
   size_t open_next_at_ = 0;          // the part for which OpenAhead opens further parts
   const size_t most_parts_ahead_;
   size_t parts_ahead_;  // the number of parts that OpenAhead opens next
-  // The results of ScanSource::OpenTogether. With each result: the number of the first part after
-  // the parts whose files were opened. The scan keeps a result until it comes to this part.
+  // The results of ScanSource::OpenTogether, each with the number of the first part after the parts
+  // whose files were opened. The scan keeps a result until it comes to this part.
   std::deque<std::pair<size_t, ScanSource::BegunFiles>> begun_;
-  // Conditions of the next part that are open already.
-  // Set if a further condition could not be opened.
+  // Conditions of the next part that are open already, if a further one could not be opened.
   FilterTree::OpenConditions opened_;
 };
 

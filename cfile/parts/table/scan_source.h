@@ -68,9 +68,9 @@ class ScanSource {
 
   // True if OpenTogether opens many files in about the time of one.
   virtual bool opens_at_once() const { return false; }
-  // Opens several files at the same time. Later calls of OpenColumn find them open. Does not wait
-  // for small files, but only begins to read them. The caller keeps the result until OpenColumn has
-  // opened these files. Errors are returned by OpenColumn. Precondition: opens_at_once().
+  // Opens several files at the same time, so that later calls of OpenColumn find them open, and
+  // return their errors. Does not wait for small files, but only begins to read them. The caller
+  // keeps the result until OpenColumn has opened these files. Precondition: opens_at_once().
   struct PartColumn {
     ManifestPart part;
     size_t column = 0;

@@ -12,9 +12,8 @@
 
 namespace cfile::internal {
 
-// Returns the key index, or the first column that has a value index in all parts with rows. If the
-// table has no rows, returns the first column that has a value index in any part. nullopt: there is
-// no such column. `parts`: all parts of the table.
+// Returns the key index, or the first column that has a value index in all parts with rows (if
+// there are no rows, in any part); nullopt if there is none. `parts`: all parts of the table.
 absl::StatusOr<std::optional<size_t>> SortColumn(const TableReader& table,
                                                  std::span<const PartInfo> parts);
 

@@ -42,8 +42,8 @@ absl::Status ChangeColumns(
         columns.identities.ids[0] != internal::IdentitiesOf(now->root()).ids[0]) {
       CFILE_ASSIGN_OR_RETURN(root.metadata, internal::FirstColumnMetadata(*storage, *now, options));
     }
-    // If the id of each column is still its number, do not store ids.
-    // Then older readers can read the table.
+    // If the id of each column is still its number, no ids are stored, so that older readers can
+    // read the table.
     if (columns.identities == internal::IdentitiesOf(now->root())) {
       root.identities = now->root().identities;
     }

@@ -39,8 +39,8 @@ size_t NumColumns(const Schema& schema) {
 
 class Compaction {
  public:
-  // `chosen[part]`: true if the part is to be merged. If `chosen` is empty, merges all parts.
-  // `progress`: see AppendMerged. `copies`: true if blocks may be copied.
+  // `chosen[part]`: true if the part is to be merged; empty: all parts are. `progress`: see
+  // AppendMerged. `copies`: true if blocks may be copied.
   Compaction(const TableReader& table, std::vector<bool> chosen, bool copies,
              MergeProgress progress = nullptr, KeptRows kept = KeptRows::kAll)
       : table_(table),
@@ -59,8 +59,8 @@ class Compaction {
   }
 
   // Under a merge rule: finds the newest rows that readers do not return, because their keys were
-  // deleted or they are too old. Write leaves them out. Finds none if an older part that stays may
-  // have one of the keys, because that part's rows would be returned again.
+  // deleted or they are too old, and Write leaves them out. Finds none if an older part that stays
+  // may have one of the keys, because that part's rows would be returned again.
   absl::Status LeaveOutGone() {
     const Schema& schema = table_.schema();
     if (!schema.merge_rule) return absl::OkStatus();
@@ -169,9 +169,9 @@ class Compaction {
   }
 
  private:
-  // The rows are merged in groups. A group has at most kMaxRuns runs and at most kMaxRows rows.
-  // A run is a range of rows of one part. kMaxRuns limits the memory.
-  // Both limits are large, because each column reads the blocks at the border of two groups twice.
+  // The rows are merged in groups of at most kMaxRuns runs, each a range of rows of one part, and
+  // at most kMaxRows rows. kMaxRuns limits the memory. Both limits are large, because each column
+  // reads the blocks at the border of two groups twice.
   static constexpr size_t kMaxRuns = size_t{1} << 19;
   static constexpr uint64_t kMaxRows = uint64_t{16} << 20;
   // Runs of at most kShortRun rows are read together, about kRowsAtOnce rows at a time.
@@ -455,7 +455,7 @@ static absl::Status DropBelow(const TableLocation& location, size_t column, cons
   std::vector<bool> chosen;
   for (size_t part = 0; part < table.num_parts(); ++part) {
     CFILE_ASSIGN_OR_RETURN(bounds.emplace_back(), table.part_bounds(part, column));
-    // Without a value index, bounds may be inexact. Then return the error below.
+    // Without a value index, bounds may be inexact: return the error below.
     chosen.push_back(bounds[part].min_key && bounds[part].max_key && *bounds[part].min_key < low);
   }
   const bool all_below = !ChooseMovedPast(bounds, low, chosen);

@@ -44,9 +44,9 @@ struct Garbage {
   std::vector<std::string> copies;  // the paths of copies in the folders of `items`
 };
 
-// Returns the files and folders that a table no longer needs. The key is the path.
-// The table needs the files that its manifest names. It does not need other files whose names are
-// those of this library (IsTablePath). A folder stays if it has a file with another name.
+// Returns the files and folders, by their paths, that a table no longer needs: those with names of
+// this library (IsTablePath) that its manifest does not name. A folder stays if it has a file with
+// another name.
 absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
                                                       const Manifest& manifest) {
   std::map<std::string, std::set<std::string>, std::less<>> parts;  // the files of each part
@@ -61,8 +61,8 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
   CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
   const auto unneeded_file = [&](const std::string& name) -> std::string {
     if (internal::IsColumnsMark(name) || IsTemporaryFileName(name)) return name;
-    // Remove the mark of a chunk together with the file of the chunk.
-    // If the table has the chunk, remove only the mark.
+    // Remove the mark of a chunk together with the file of the chunk, or alone if the table has the
+    // chunk.
     const std::string chunk = name.substr(0, name.find(internal::DroppedMarkOfChunk("")));
     if (!internal::IsChunkName(chunk)) return "";
     if (!chunks.contains(chunk)) return chunk;
@@ -70,7 +70,7 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
   };
   // The last time when a commit stopped to need files of columns in the table's parts.
   std::chrono::system_clock::time_point columns_removed;
-  // Collects the newest copy of each part. The copy must belong to a commit.
+  // The newest copy of each part that belongs to a commit.
   internal::CommitHistory history;
   history.Add(manifest.root(), /*attempt=*/false);
   std::map<std::string, internal::CommitTag> copies;
@@ -127,11 +127,10 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
   return unneeded;
 }
 
-// Finds the garbage: the files and folders that can be removed.
-// Unless `dry_run`, condemns the parts, the chunks and the files of columns in the garbage.
-// To condemn a path means to write it into table.cft. Then no writer can publish the file later.
-// A commit that another program has prepared fails, because table.cft has changed.
-// That program then begins its commit again.
+// Finds the garbage: the files and folders that can be removed. Unless `dry_run`, condemns the
+// parts, the chunks and the files of columns in it: writes their paths into table.cft, so that no
+// writer can publish them later. A commit that another program has prepared then fails, because
+// table.cft has changed, and that program begins it again.
 absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older_than,
                                     const ReaderOptions& options, bool dry_run) {
   Garbage garbage;

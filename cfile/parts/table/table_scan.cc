@@ -46,8 +46,8 @@ constexpr size_t kBatchRows = 8192;
 
 }  // namespace
 
-// Goes through the parts. In each part, finds rows that match (chosen_), then reads the columns at
-// these rows. If the files are read in the background, also begins to read the next parts.
+// Goes through the parts: finds rows that match (chosen_), then reads the columns at these rows. If
+// the files are read in the background, also begins to read the next parts.
 class TableScan::Impl {
  public:
   static absl::StatusOr<std::unique_ptr<Impl>> Create(
@@ -97,7 +97,6 @@ class TableScan::Impl {
     part_.readers.clear();
     for (internal::ScannedPart& part : ahead_) part.readers.clear();
   }
-  // Adds at most `max_rows` rows.
   absl::StatusOr<size_t> AddRows(size_t max_rows) {
     max_rows_ = max_rows;
     CFILE_ASSIGN_OR_RETURN(const TableBatch batch, Next());
@@ -308,9 +307,9 @@ class TableScan::Impl {
     for (const auto& reader : part_.readers) {
       CFILE_ASSIGN_OR_RETURN(count, reverse_ ? reader->EnterLast(part()) : reader->Enter(part()));
     }
-    // A column may return only the first of the rows, for example because of long strings.
-    // A reverse batch must end with the last row.
-    // So the next batch gets the rows that this column has not returned.
+    // A column may return only the first of the rows, for example because of long strings. A
+    // reverse batch must end with the last row, so the next batch gets the rows that this column
+    // has not returned.
     bool cut = false;
     while (true) {
       CFILE_ASSIGN_OR_RETURN(const size_t read, ReadColumns(part()));
@@ -319,8 +318,8 @@ class TableScan::Impl {
       count = reverse_ ? count - read : read;
       if (!reverse_) break;
     }
-    // If one column returns few rows, the other columns should not decode more rows,
-    // because these rows would be cut off.
+    // If one column returns few rows, the other columns should not decode more, because they would
+    // be cut off.
     most_rows_ = cut ? count : std::min(kBatchRows, most_rows_ + most_rows_ / 4 + 1);
     const size_t skip = reverse_ ? chosen_.count - count : 0;
     const ChosenRows rows = chosen_.Part(skip, count);
@@ -343,7 +342,7 @@ class TableScan::Impl {
     return batch;
   }
 
-  // Tells the columns which rows will be read. So the columns can read blocks in advance.
+  // Tells the columns which rows will be read, so that they can read blocks in advance.
   void ExpectRows() {
     const size_t count = static_cast<size_t>(std::min<uint64_t>(left_, chosen_.count));
     const ChosenRows rows = chosen_.Part(reverse_ ? chosen_.count - count : 0, count);

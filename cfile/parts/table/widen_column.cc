@@ -193,9 +193,9 @@ class Evolution {
     return table_->has_value_index(column);
   }
 
-  // Gives a column in after_ another type, or nulls. The column gets a new id. The reason: until
-  // chunks are written again, chunks describe the values of the column in the old form.
-  // The column of compound keys keeps its id, because compound keys are bytes in both forms.
+  // Gives a column in after_ another type, or nulls, and a new id, because chunks describe its
+  // values in the old form until they are written again. The column of compound keys keeps its id:
+  // compound keys are bytes in both forms.
   absl::Status Change(size_t number, const ColumnType& type, bool nullable) {
     ColumnSchema& column = after_.schema.columns[number];
     const ColumnType from = column.type;

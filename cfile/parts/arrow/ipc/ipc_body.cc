@@ -87,9 +87,8 @@ bool Decompress([[maybe_unused]] Compression codec, [[maybe_unused]] std::span<c
 }
 
 // Decompresses `in` to `size_bytes` bytes. `codec`: 0 is the frame format of LZ4, 1 is zstd.
-// `method`: 0.
-// kDataLoss: `in` does not decompress to exactly so many bytes.
-// kUnimplemented: the codec or the method is unknown, or the codec was not built in.
+// `method`: 0. kDataLoss: `in` does not decompress to exactly so many bytes. kUnimplemented: the
+// codec or the method is unknown or was not built in.
 absl::StatusOr<HeldBytes> DecompressIpc(int8_t codec, int8_t method, std::span<const uint8_t> in,
                                         size_t size_bytes) {
   if (codec < 0 || codec > 1 || method != 0) {

@@ -17,8 +17,8 @@ namespace {
 
 using encodings::StrCat;
 
-// Numbers of 16 bits, which Arrow calls float16 (binary16 of IEEE 754).
-// A half has 1 bit for the sign, 5 for the exponent and 10 for the fraction.
+// A half is Arrow's float16 (binary16 of IEEE 754): 1 bit for the sign, 5 for the exponent and 10
+// for the fraction.
 float FloatOfHalf(uint16_t half) {
   const int exponent = half >> 10 & 0x1f;
   const int fraction = half & 0x3ff;

@@ -1,7 +1,7 @@
 // Reads untrusted FlatBuffers (https://flatbuffers.dev/internals): the metadata of Arrow IPC.
 //
 // Each access is checked. The first wrong position marks the buffer as damaged; that access and all
-// later ones return defaults. So a caller reads all that it needs and checks status() at the end.
+// later ones return defaults, so a caller reads all that it needs and checks status() at the end.
 // Tables may contain each other many times: callers limit the number of tables that they visit.
 #pragma once
 

@@ -17,7 +17,7 @@ using encodings::StrCat;
 // Begins a message since Arrow 0.15. Before, a message began with the size of its metadata.
 constexpr uint32_t kContinuation = 0xffffffff;
 
-// The number of version 4.
+// The number that stands for version 4.
 constexpr int16_t kVersion4 = 3;
 
 // The fields of Message.

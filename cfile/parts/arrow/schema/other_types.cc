@@ -65,7 +65,7 @@ bool KeepMetadata(ArrowField& field) {
   return found;
 }
 
-// The letter or the first letters of a format, the same for all that one column holds.
+// The first letters of a format: the same for all formats whose values one column can hold.
 std::string Family(std::string_view format) {
   if (!StoredFormat(format).empty()) return std::string(StoredFormat(format));
   if (format == "U" || format == "vu") return "u";

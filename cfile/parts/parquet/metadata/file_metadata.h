@@ -31,13 +31,12 @@ struct ParquetMetadata {
   uint64_t offset = 0;               // of the message in the file. All pages lie before it
 };
 
-// Reads the metadata at the end of a Parquet file.
-// The errors begin with the name of `source`.
+// Reads the metadata at the end of a Parquet file. The errors begin with the name of `source`.
 // kInvalidArgument: this is no Parquet file. kUnimplemented: the file or one of its columns is
 // encrypted. kDataLoss: the metadata is damaged; the error gives the offset in the file.
 // kOutOfRange: the metadata is larger than `max_metadata_size_bytes`, the option that the error
-// names. Also returns errors of `source`. Memory: at most 33 times the size of the metadata, and
-// 64 KiB.
+// names. Also returns errors of `source`. Memory: at most 33 times the size of the metadata, and 64
+// KiB.
 absl::StatusOr<ParquetMetadata> ReadParquetMetadata(const Source& source,
                                                     uint64_t max_metadata_size_bytes);
 

@@ -8,8 +8,8 @@
 // Enums are int32_t, because a file may contain numbers that this version does not know. The known
 // numbers are constants.
 //
-// Texts and binary values are views. After reading they point into the bytes that were read. For
-// writing they point into memory of the caller.
+// Texts and binary values are views: into the bytes that were read, or for writing into memory of
+// the caller.
 //
 // A reader ignores fields that are not listed here. In a union it notes their number in
 // `unknown_field`, so that a caller can tell an unknown member from no member.

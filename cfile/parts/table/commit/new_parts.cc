@@ -73,8 +73,8 @@ class Publisher {
       ids.insert(ids.begin(), new_.job_id);
       if (ids.size() > kMaxJobIds) ids.resize(kMaxJobIds);
     }
-    // From here on, table.cft may name the parts. So nobody may remove their files.
-    // Say so before the commit, because a failed allocation may throw in the commit.
+    // From here on, table.cft may name the parts, so nobody may remove their files. Say so before
+    // the commit, in which a failed allocation may throw.
     publication_ = Publication::kUnknown;
     return edit;
   }

@@ -48,8 +48,7 @@ enum class Publication {
 // kAborted: the table is not as `parts` says, files of the parts are gone, or CollectGarbage is
 // removing the parts. kAlreadyExists: there is no table, but the place holds other files.
 // kFailedPrecondition: the table has lost table.cft. kInvalidArgument: some of the parts are in the
-// table, but not all.
-// Other errors: those of CommitTable.
+// table, but not all. Other errors: those of CommitTable.
 absl::Status Publish(Storage& storage, const ReaderOptions& limits, const NewParts& parts,
                      Publication& publication);
 

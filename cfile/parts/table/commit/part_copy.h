@@ -1,5 +1,5 @@
 // Files in the folder of a part from which table.cft can be rebuilt (cfile/FORMAT.md, Table). A
-// copy has the table's schema and the part's description. A mark says that the part was dropped.
+// copy has the table's schema and the part's description; a mark says that the part was dropped.
 // The sequence is the number of a commit.
 #pragma once
 
@@ -27,9 +27,8 @@ struct CommitTag {
 
 absl::StatusOr<CommitTag> NewCommitTag(uint64_t sequence);
 
-// Names of files that an attempt to commit writes into the folder of a part.
-// PartCopyName: the name of a copy of the part's description.
-// DroppedMarkName: the name of the mark of a part that the attempt drops.
+// Names of files that an attempt to commit writes into the folder of a part: a copy of the part's
+// description, and the mark of a part that the attempt drops.
 std::string PartCopyName(const CommitTag& tag);
 std::string DroppedMarkName(const CommitTag& tag);
 
@@ -50,8 +49,7 @@ TableContents CopyOfPart(const TableContents& table, const TablePart& part,
 
 // Reads the copies in the folder of a part, which may be a part that the table no longer has.
 // Returns the contents of one copy. Its `replaced` has the names that all copies have there.
-// kNotFound: there are none. kDataLoss: one is damaged.
-// `files`: what storage.List(part) returns.
+// kNotFound: there are none. kDataLoss: one is damaged. `files`: what storage.List(part) returns.
 absl::StatusOr<TableContents> ReadCopies(const Storage& storage, const std::string& part,
                                          const ReaderOptions& limits);
 absl::StatusOr<TableContents> ReadCopies(const Storage& storage, const std::string& part,

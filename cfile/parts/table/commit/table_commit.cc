@@ -62,7 +62,7 @@ class Preparation {
       CFILE_RETURN_IF_ERROR(WriteOwn(chunk.info.file_name, chunk.bytes));
     }
     if (edit.added.empty() && edit.updated.empty() && NeedsCopy(before, edit)) {
-      // Take the last part. It is the newest, so it will probably stay in the table longest.
+      // The last part is the newest, so it will probably stay in the table longest.
       const auto table = NewManifest(edit.root, storage_, limits_);
       if (table->num_parts() > 0) {
         const auto last = table->Part(table->num_parts() - 1);
@@ -96,9 +96,9 @@ class Preparation {
     return absl::OkStatus();
   }
 
-  // Deletes the files that Write has written, as far as possible. Deletes the last file first.
-  // The process may be killed meanwhile. If a part has lost its copy then, all later parts have
-  // lost theirs, too.
+  // Deletes the files that Write has written, as far as possible, the last file first: if the
+  // process is killed meanwhile, and a part has lost its copy, all later parts have lost theirs,
+  // too.
   void Undo() {
     for (; !written_.empty(); written_.pop_back()) (void)storage_.Delete(written_.back());
   }
@@ -151,8 +151,8 @@ class Preparation {
   std::vector<std::string> written_;
 };
 
-// Returns the greatest sequence in the names of copies. Used if table.cft has no sequence.
-// Then an earlier version of this library may have replaced table.cft. It did not write sequences.
+// Returns the greatest sequence in the names of copies, for a table.cft without sequence: an
+// earlier version of this library, which did not write sequences, may have replaced it.
 absl::StatusOr<uint64_t> GreatestSequence(const Storage& storage) {
   uint64_t greatest = 0;
   CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
@@ -187,9 +187,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Waits after another commit came first, so that many writers do not hinder each other.
-// `attempt`: the duration of the attempt. `conflicts`: how many attempts came too late so far.
-// The wait is random. On average it doubles with each conflict, up to eight times an attempt.
+// Waits after another commit came first, so that many writers do not hinder each other: a random
+// time, which on average doubles with each conflict, up to eight times an attempt. `attempt`: the
+// duration of the attempt. `conflicts`: how many attempts came too late so far.
 void WaitAfterConflict(Clock::duration attempt, int conflicts) {
   thread_local std::minstd_rand random(std::random_device{}());
   attempt = std::min<Clock::duration>(attempt, std::chrono::seconds(1));
@@ -245,8 +245,8 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
       }
       now = NewManifest(std::move(root), storage, limits);
     }
-    // Stop if the storage refuses the version, but still returns the same version.
-    // Otherwise this loop would never end.
+    // Without this, the loop would never end if the storage refuses the version, but still returns
+    // it.
     if (!conflict.ok() && version == last_version) return conflict;
     absl::StatusOr<std::optional<ManifestEdit>> changed = change(now.get());
     if (!changed.ok()) {

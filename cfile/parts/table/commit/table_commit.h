@@ -42,7 +42,7 @@ using TableChange =
     absl::FunctionRef<absl::StatusOr<std::optional<ManifestEdit>>(const Manifest* now)>;
 
 // Reads table.cft, calls `change`, and commits the result (CommitEdit). If another program commits
-// first, waits a random time and begins again with the new table. So `change` may be called several
+// first, waits a random time and begins again with the new table: `change` may be called several
 // times, but never after one of its results was committed. Errors: those of `change` and
 // CommitEdit. `may_be_done`: as in CommitEdit; may be null.
 absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change,
@@ -57,9 +57,9 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
 //   but parts were removed or the schema has changed: a copy of the description of one part;
 // - the marks of parts, chunks and files that are no longer needed.
 //
-// An error of Storage::Commit does not tell whether table.cft was replaced: the answer may be lost,
-// and other writers may have committed since. So this function then reads table.cft again. Returns
-// OK if the commit_ids there name this commit.
+// After an error of Storage::Commit, this function reads table.cft again, and returns OK if the
+// commit_ids there name this commit: the answer may be lost, and other writers may have committed
+// since.
 //
 // Sets `may_be_done`: false if table.cft does not get this change; then the files of this commit
 // are removed. It is true before table.cft is replaced, so it is also right after an exception.

@@ -30,16 +30,16 @@ struct ManifestPart {
   std::shared_ptr<const TablePart> part;  // keeps the part's chunk in memory
 };
 
-// What table.cft and its chunks say. Reads a chunk only when it is needed. Keeps in memory chunks
-// with at most max_metadata_size_bytes in total, and the chunks that callers hold. Immutable,
+// What table.cft and its chunks say. Reads a chunk only when it is needed, and keeps at most
+// max_metadata_size_bytes of chunks in memory, and the chunks that callers hold. Immutable,
 // thread-safe.
 //
 // Functions that may read a chunk return kDataLoss if it is damaged, kOutOfRange if it exceeds
 // max_metadata_size_bytes, and the errors of ReadFile.
 class Manifest {
  public:
-  // Reads the whole file with this name in the table's directory. The file should have `size_bytes`
-  // bytes. Never reads more than max_metadata_size_bytes. Thread-safe.
+  // Reads the whole file with this name in the table's directory, which should have `size_bytes`
+  // bytes, but never more than max_metadata_size_bytes. Thread-safe.
   using ReadFile =
       std::function<absl::StatusOr<std::string>(const std::string& file_name, uint64_t size_bytes)>;
 
@@ -59,9 +59,8 @@ class Manifest {
   // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
   absl::StatusOr<ManifestPart> PartOfRow(uint64_t ordinal) const;
 
-  // Calls `visit` for the parts in order. Stops when `visit` returns false or an error, and returns
-  // this error. Skips all parts of a chunk for which `wants` returns false, without reading the
-  // chunk.
+  // Calls `visit` for the parts in order, until it returns false or an error, which is returned.
+  // Skips, without reading it, each chunk for which `wants` returns false.
   using WantsChunk = std::function<bool(const ChunkInfo&)>;
   using VisitPart = std::function<absl::StatusOr<bool>(const ManifestPart&)>;
   absl::Status ForEachPart(const WantsChunk& wants, const VisitPart& visit) const;
@@ -75,7 +74,6 @@ class Manifest {
   using ExcludesChunk = absl::FunctionRef<bool(const ChunkInfo& chunk, const OrdinalRange& rows)>;
   absl::StatusOr<uint64_t> PassOver(uint64_t number, bool reverse, ExcludesChunk excluded) const;
 
-  // The names of the files of all chunks.
   absl::StatusOr<std::set<std::string>> ChunkFiles() const;
 
   // What a chunk holds. Precondition: the chunk is one of this manifest.
@@ -104,8 +102,8 @@ class Manifest {
   // Finds the part with number `wanted`, or the part that contains row `wanted`.
   // `before`: the member of Node that counts parts or rows.
   absl::StatusOr<ManifestPart> Find(std::vector<uint64_t> Node::*before, uint64_t wanted) const;
-  // Visits the parts of `node`. Returns false if `visit` returned false.
-  // `place`: the place of the node's first part. Visit moves it to the place after the last part.
+  // Visits the parts of `node`. Returns false if `visit` returned false. `place`: the place of the
+  // node's first part, which becomes the place after its last part.
   absl::StatusOr<bool> Visit(const NodePtr& node, const WantsChunk& wants, const VisitPart& visit,
                              ManifestPart& place) const;
   absl::Status AddChunkFiles(std::span<const ChunkInfo> chunks, std::set<std::string>& names) const;

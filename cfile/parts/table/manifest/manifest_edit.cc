@@ -129,8 +129,8 @@ class Editor {
     return absl::OkStatus();
   }
 
-  // Sets TablePart::order of the new parts.
-  // The new parts come after all other parts, or take the place of a removed part.
+  // Sets TablePart::order of the new parts, which come after all other parts, or take the place of
+  // a removed part.
   void SetOrder(std::vector<TablePart>& added) const {
     const std::vector<uint64_t> order = edit_.removed.empty()
                                             ? std::vector{manifest_.root().sequence + 1}
@@ -236,8 +236,7 @@ class Editor {
   }
 
   const Manifest& manifest_;
-  // The key is the number of a changed or removed part.
-  // The value holds the parts that replace this part.
+  // By the number of a changed or removed part: the parts that replace it.
   std::map<uint64_t, std::vector<TablePart>> places_;
   ManifestEdit edit_;
 };

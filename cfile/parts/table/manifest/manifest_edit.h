@@ -39,23 +39,21 @@ struct ManifestEdit {
   bool removes_columns = false;                  // parts that stay may lose files of columns
 };
 
-// Applies `change` to `manifest`. Does not change any file. Reads the chunks that hold changed
-// parts, and the chunks that lead to those chunks, and makes new chunks instead. An append reads no
-// chunk. Looks for named parts from the last part to the first. Under a merge rule, a removal
-// reads all chunks.
+// Applies `change` to `manifest`, without changing any file: makes new chunks instead of those that
+// hold changed parts or lead to them, and reads only these. An append reads no chunk; under a merge
+// rule, a removal reads all. Looks for named parts from the last part to the first.
 //
 // kNotFound: one of the names in `change` is not the name of a part. kFailedPrecondition: the table
 // has a merge rule, and rows that a removed part may have replaced would count again. kAborted: an
-// older part has got a key of `left_out`.
-// kOutOfRange: the description of one part exceeds max_metadata_size_bytes of the manifest.
-// Other errors: those of Manifest.
-// Precondition: the names in `removed` and `updated` are different.
+// older part has got a key of `left_out`. kOutOfRange: the description of one part exceeds
+// max_metadata_size_bytes of the manifest. Other errors: those of Manifest. Precondition: the names
+// in `removed` and `updated` are different.
 absl::StatusOr<ManifestEdit> EditManifest(const Manifest& manifest, ManifestChange change);
 
-// Returns `contents` with another schema. `identities`: the identities of its columns. The
-// descriptions of parts and chunks still describe the columns that stay. kInvalidArgument: a part
-// would lack a column that has no default and is not nullable. To change the schema of a table,
-// make a Manifest of the result, and pass it to EditManifest.
+// Returns `contents` with another schema, whose columns have `identities`; to change a table, pass
+// a Manifest of the result to EditManifest. The descriptions of parts and chunks still describe the
+// columns that stay. kInvalidArgument: a part would lack a column that has no default and is not
+// nullable.
 absl::StatusOr<TableContents> WithSchema(const TableContents& contents, const Schema& schema,
                                          const ColumnIdentities& identities);
 

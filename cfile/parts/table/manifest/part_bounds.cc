@@ -26,8 +26,8 @@ void WidenZeroBounds(BlockStatistics& bounds) {
   if (bounds.max_key == negative) bounds.max_key = positive;
 }
 
-// Cuts the bounds in a chunk to the size that bounds in statistics have.
-// Drops bounds that cannot be bounds of `type`, because readers would refuse such a chunk.
+// Cuts the bounds in a chunk to the size that bounds in statistics have, and drops those that
+// cannot be bounds of `type`, because readers would refuse such a chunk.
 void Cut(const ColumnType& type, BlockStatistics& bounds) {
   if (bounds.min_key && bounds.min_key->size() > kMaxBoundBytes) {
     bounds.min_key->resize(kMaxBoundBytes);
@@ -91,8 +91,8 @@ bool AddTotal(uint64_t num_parts, uint64_t num_rows, uint64_t data_bytes, ChunkI
 }  // namespace
 
 BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& schema) {
-  // In a nullable column with levels, the counts are counts of entries.
-  // If the column is not repeated, there is one entry for each row.
+  // In a nullable column with levels, the counts are counts of entries: one for each row if the
+  // column is not repeated.
   BlockStatistics bounds{
       .present_count = column.num_rows - std::min(column.null_count, column.num_rows),
       .null_count = column.null_count,

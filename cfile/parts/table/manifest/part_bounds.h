@@ -1,5 +1,4 @@
-// Bounds of the values in parts and chunks.
-// A reader skips the parts and chunks that these bounds exclude.
+// Bounds of the values in parts and chunks, by which a reader skips parts and chunks.
 #pragma once
 
 #include <span>
@@ -21,8 +20,8 @@ BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& sche
 // value than table.cft says.
 absl::Status WrongBounds(const std::string& path);
 
-// Sets num_parts, num_rows, data_bytes and columns of `chunk` to the totals of its entries.
-// The entries are parts or chunks. Returns false if there are more than 2^62 rows or 2^32 parts.
+// Sets num_parts, num_rows, data_bytes and columns of `chunk` to the totals of its entries, which
+// are parts or chunks. Returns false if there are more than 2^62 rows or 2^32 parts.
 bool Summarize(std::span<const TablePart> parts, const std::vector<ColumnSchema>& columns,
                ChunkInfo& chunk);
 bool Summarize(std::span<const ChunkInfo> chunks, const std::vector<ColumnSchema>& columns,

@@ -74,8 +74,8 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(const wire::Part& in_part, size_
   return result;
 }
 
-// Parses the columns of a part. The message names the columns by their ids.
-// The part may lack columns of the table, and may have columns that the table no longer has.
+// Parses the columns of a part, which the message names by their ids. The part may lack columns of
+// the table, and may have columns that the table no longer has.
 absl::Status ParseColumnsById(const wire::Part& message, const PartLayout& layout,
                               TablePart& part) {
   part.columns.resize(layout.columns().size());
@@ -147,8 +147,8 @@ bool PartLayout::FillMissing(size_t column, uint64_t num_rows, TablePartColumn& 
   if (!value && !schema.nullable && !schema.has_levels()) return false;
   in_part = {.num_rows = num_rows, .null_count = value ? 0 : num_rows, .missing = true};
   if (!value) return true;
-  // In memory, each part that lacks the column gets a copy of the default.
-  // So cut a long default, as other bounds are cut.
+  // In memory, each part that lacks the column gets a copy of the default, so a long default is cut
+  // like other bounds.
   in_part.lower_bound = value->substr(0, kMaxBoundBytes);
   in_part.upper_bound = value->size() > kMaxBoundBytes ? AfterPrefix(*in_part.lower_bound) : *value;
   return true;

@@ -16,8 +16,8 @@
 
 namespace cfile::internal {
 
-// Says which columns the parts of a table have, and which ids these columns have.
-// Parts and chunks name columns by these ids. Immutable.
+// The columns that the parts of a table have, and the ids by which parts and chunks name them.
+// Immutable.
 class PartLayout {
  public:
   // Precondition: CheckIdentities(contents).ok().
@@ -51,8 +51,7 @@ class PartLayout {
 absl::StatusOr<TablePart> ParsePart(const wire::Part& message, const PartLayout& layout);
 absl::StatusOr<ChunkInfo> ParseChunkInfo(const wire::Chunk& message, const PartLayout& layout);
 
-// Both functions set the fields of `message`. The texts in `message` point into the part or the
-// chunk, which must outlive `message`.
+// Set the fields of `message`. Its texts point into the part or the chunk, which must outlive it.
 void SerializePart(const TablePart& part, const PartLayout& layout, wire::Part& message);
 void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, wire::Chunk& message);
 

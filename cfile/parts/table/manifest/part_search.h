@@ -15,10 +15,10 @@
 
 namespace cfile::internal {
 
-// Searches one column. Chooses the parts by what the manifest says about their keys.
-// The derived class looks into the files of the parts. Positions count the rows of the table.
-// Errors: those of Manifest and of the derived class. kFailedPrecondition: no part has a value
-// index of the column. Thread-compatible.
+// Searches one column. Chooses the parts by what the manifest says about their keys; the derived
+// class looks into the files of the parts. Positions count the rows of the table. Errors: those of
+// Manifest and of the derived class. kFailedPrecondition: no part has a value index of the column.
+// Thread-compatible.
 class PartSearch {
  public:
   // A key to search in all parts, and the best position so far.
@@ -49,14 +49,12 @@ class PartSearch {
   PartSearch(const Manifest& manifest, size_t column) : manifest_(manifest), column_(column) {}
   virtual ~PartSearch() = default;
 
-  // Finds the smallest key that is not less than wanted.key, with the lowest ordinal.
-  // If the table has no such key, wanted.part stays empty.
-  // If the parts are in key order, sets only wanted.part.
+  // Finds the smallest key that is not less than wanted.key, with the lowest ordinal. If the table
+  // has no such key, wanted.part stays empty. If the parts are in key order, sets only wanted.part.
   absl::Status FindPart(Wanted& wanted);
 
-  // Finds several keys, and sets their positions. append_key(i, bytes) appends key i to `bytes`.
-  // `positions`: one for each key. Keeps the position of a key that is greater than all keys of the
-  // table.
+  // Finds several keys. append_key(i, bytes) appends key i to `bytes`. `positions`: one for each
+  // key, which stays as it is if the key is greater than all keys of the table.
   using AppendKeyOf = absl::FunctionRef<void(size_t index, std::string& bytes)>;
   absl::Status FindPositions(AppendKeyOf append_key, std::span<KeyPosition> positions);
 
@@ -70,8 +68,8 @@ class PartSearch {
   // greatest key is not less than the wanted key.
   virtual absl::StatusOr<KeyPosition> SeekInPart(const ManifestPart& part, const Wanted& wanted,
                                                  std::string& found) = 0;
-  // Finds the positions in the table of several keys. `indices`: of the wanted keys.
-  // `positions`: one for each of `indices`. Precondition: as for SeekInPart.
+  // As SeekInPart, for several wanted keys, with the numbers `indices`. `positions`: one for each
+  // of them.
   virtual absl::Status SeekManyInPart(const ManifestPart& part, std::span<const size_t> indices,
                                       std::span<KeyPosition> positions) = 0;
   // Searches a part without a value index. Calls wanted.GoTo for a key that is not less than the

@@ -44,8 +44,8 @@ struct ParsedTree {
 
 absl::StatusOr<ParsedTree> ParseTree(const wire::SchemaNode& root) {
   ParsedTree tree{.flat = root.name.value_or("").empty()};
-  // The nodes that were not parsed yet. The next node to parse is the last element.
-  // ParseMessage has limited the memory of the message. So the number of nodes is limited, too.
+  // The nodes that were not parsed yet, the next one last. Their number is limited, because
+  // ParseMessage has limited the memory of the message.
   std::vector<const wire::SchemaNode*> pending = {&root};
   while (!pending.empty()) {
     const wire::SchemaNode& message = *pending.back();

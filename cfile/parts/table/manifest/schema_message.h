@@ -8,11 +8,10 @@
 
 namespace cfile::internal {
 
-// Sets the schema, the key columns and the identities of `contents` from `message`.
-// kDataLoss or kInvalidArgument: the message contradicts itself.
-// kOutOfRange: the message exceeds a limit. kUnimplemented: a type is unknown.
-// Afterwards the caller must check the schema (ValidateSchema), and then the identities
-// (CheckIdentities).
+// Sets the schema, the key columns and the identities of `contents` from `message`. kDataLoss or
+// kInvalidArgument: the message contradicts itself. kOutOfRange: it exceeds a limit.
+// kUnimplemented: a type is unknown. The caller must then check the schema (ValidateSchema) and the
+// identities (CheckIdentities).
 absl::Status ParseSchema(const wire::Table& message, const RecordLimits& limits,
                          TableContents& contents);
 
@@ -20,8 +19,7 @@ absl::Status ParseSchema(const wire::Table& message, const RecordLimits& limits,
 // value of its column.
 absl::Status CheckIdentities(const TableContents& contents);
 
-// Sets the fields of `message` that ParseSchema reads.
-// The texts in `message` point into `contents`.
+// Sets the fields of `message` that ParseSchema reads; its texts point into `contents`.
 void SerializeSchema(const TableContents& contents, wire::Table& message);
 
 }  // namespace cfile::internal

@@ -1,6 +1,5 @@
-// The frame of table.cft and of chunk files (cfile/FORMAT.md, Table).
-// Such a file has four fields: a magic, the length of a message, the message, and a CRC32C.
-// The CRC32C covers all bytes before it.
+// The frame of table.cft and of chunk files (cfile/FORMAT.md, Table): a magic, the length of a
+// message, the message, and the CRC32C of all bytes before it.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +23,8 @@ struct SealedMessage {
   std::string_view message;
   uint32_t crc32c = 0;
 };
-// Checks the bytes of a file. The magic of the file must be one of `magics`.
-// `what`: the kind of the file, for messages. Example: "a table".
-// kDataLoss: a check has failed. The text of the error begins with `path`.
+// Checks the bytes of a file, whose magic must be one of `magics`. `what`: the kind of the file,
+// for messages, such as "a table". kDataLoss, with `path` at its begin: a check has failed.
 absl::StatusOr<SealedMessage> UnsealMessage(std::string_view bytes,
                                             std::span<const std::string_view> magics,
                                             std::string_view what, const std::string& path);

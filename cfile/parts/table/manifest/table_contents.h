@@ -26,18 +26,16 @@ struct TablePartColumn {
   uint64_t size_bytes = 0;
   uint64_t num_rows = 0;
   uint64_t null_count = 0;
-  // The least and the greatest value of a column with a value index, in memcmp form.
-  // Both are set, or both are nullopt.
+  // The least and the greatest value of a column with a value index, in memcmp form; both or none.
   std::optional<std::string> min_key = {};
   std::optional<std::string> max_key = {};
-  // Bounds of the values except NaN, in memcmp form. A long bound may be cut.
-  // The bounds are set only for columns without min_key and max_key.
-  // `nan_count` is known only if one of the two bounds is set.
+  // Bounds of the values except NaN, in memcmp form, perhaps cut; only for columns without min_key
+  // and max_key. `nan_count` is known only if one of the two bounds is set.
   std::optional<std::string> lower_bound = {};
   std::optional<std::string> upper_bound = {};
   uint64_t nan_count = 0;
-  // True: the part has no file of this column, because the column is newer than the part.
-  // All rows of the part have the column's default value. Without a default, they are null.
+  // True: the part has no file of this column, which is newer than the part. All its rows have the
+  // column's default value or, without a default, are null.
   bool missing = false;
   // Where the column's CFile ends in the part's packed file. 0: the column has its own file.
   uint64_t packed_end = 0;
@@ -52,8 +50,8 @@ struct TablePart {
   std::string directory;  // inside the table's directory
   uint64_t num_rows = 0;
   std::vector<TablePartColumn> columns = {};  // one for each of StoredColumns
-  // The place of the part in the table. The parts of a table are sorted by this list of numbers.
-  // Only Repair uses the list. Empty: an earlier version of this library wrote the part.
+  // The place of the part in the table: parts are sorted by this list of numbers, which only Repair
+  // uses. Empty: an earlier version of this library wrote the part.
   std::vector<uint64_t> order = {};
   bool has_arrow_schema = false;   // the first column's file has it among its metadata
   uint64_t packed_size_bytes = 0;  // of the packed file; 0: there is none
@@ -83,8 +81,8 @@ inline constexpr uint32_t kMaxChunkHeight = 8;
 // The ids of the columns of a table. A column keeps its id when its name or its position changes.
 struct ColumnIdentities {
   std::vector<uint32_t> ids;  // one for each of StoredColumns
-  // One element for each column of the schema: the default, in memcmp form.
-  // The rows of parts that lack the column have this value. nullopt: these rows are null.
+  // One element for each column of the schema: the value, in memcmp form, of the rows of parts that
+  // lack the column. nullopt: these rows are null.
   std::vector<std::optional<std::string>> defaults;
   uint32_t next_id = 0;  // greater than all ids that columns ever had
   friend bool operator==(const ColumnIdentities&, const ColumnIdentities&) = default;
@@ -126,8 +124,8 @@ absl::StatusOr<std::string> NewChunkName();
 // True for names that NewChunkName makes.
 bool IsChunkName(std::string_view name);
 
-// Writers put at most this many entries into a chunk. A writer names at most this many parts in
-// table.cft itself, and at most this many chunks of each height. Readers accept greater numbers.
+// Writers put at most this many entries into a chunk, and name at most this many parts, and chunks
+// of each height, in table.cft itself. Readers accept greater numbers.
 inline constexpr size_t kMaxChunkEntries = 64;
 
 // A writer names at most this many commits in TableContents::commit_ids.

@@ -24,8 +24,8 @@ namespace {
 
 using encodings::DataLoss;
 
-// The magic of table.cft. A table with incompatible features has another magic.
-// The first versions of this library ignore the features, but refuse the other magic.
+// A table with incompatible features has another magic than this: the first versions of this
+// library ignore the features, but refuse the other magic.
 constexpr std::string_view kTableMagic = "cfiletb1";
 constexpr std::string_view kFeaturesMagic = "cfiletb2";
 static_assert(kTableMagic.size() == kMagicBytes && kFeaturesMagic.size() == kMagicBytes);
@@ -79,8 +79,8 @@ uint32_t FeaturesOf(const TableContents& contents) {
          (packed ? kTableFeaturePacked : 0);
 }
 
-// Returns the oldest reader of a table. If version 0.1 appends to a table, it drops this field and
-// the sequence.
+// Returns the oldest reader of a table. Version 0.1 drops this field and the sequence when it
+// appends to a table.
 OldestReader OldestReaderOf(const wire::Table& message) {
   const bool has_features = message.incompatible_features.value_or(0) != 0;
   const bool is_newer = has_features || message.sequence.value_or(0) > 0;

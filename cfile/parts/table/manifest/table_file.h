@@ -35,9 +35,8 @@ std::string DroppedMarkOfChunk(const std::string& chunk);
 absl::StatusOr<std::string> NewColumnsMark();
 bool IsColumnsMark(std::string_view name);
 
-// PathInStorage: the path of the file in the table's storage that has a part's column.
-// NameInStorage: the same for a column with its own file; for a packed column, the path of the
-// packed file, a slash, and the column's file name.
+// PathInStorage: the path in the table's storage of the file that has a part's column.
+// NameInStorage: the same, followed for a packed column by a slash and the column's file name.
 // ColumnFileName: the name of a column's file in a new part.
 std::string PathInStorage(const TablePart& part, size_t column);
 std::string NameInStorage(const TablePart& part, size_t column);

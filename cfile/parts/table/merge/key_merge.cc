@@ -19,9 +19,8 @@ namespace {
 constexpr size_t kMostIdleParts = 16;
 
 // Returns the number of values at the front for which `before` is true, at least 1. before(i) is
-// for value i. Preconditions: count > 0; `before` is true for the first value, and then up to some
-// value. The number of comparisons grows with the logarithm of the result. The result is often
-// small.
+// for value i. The number of comparisons grows with the logarithm of the result, which is often
+// small. Preconditions: count > 0; `before` is true for the first value, and then up to some value.
 template <typename Before>
 size_t RunLength(size_t count, const Before& before) {
   size_t begin = 0;

@@ -30,13 +30,13 @@ inline ColumnType TypeOf(const Schema& schema, size_t column) {
   return column == schema.key_index() ? ColumnType::Binary() : schema.columns[column].type;
 }
 
-// A position between two rows. The rows are in the order of their keys (-0 comes before 0). Rows
+// A position between two rows. The rows are in the order of their keys (-0 comes before 0); rows
 // with equal keys are in the order of the parts and, in a part, of their ordinals.
 //
 // A `void*` key has the column's C++ type and is not NaN. A part's file is opened when the merge
-// reaches the least key of the part (backwards: the greatest), or searches in the part.
-// Errors: those of reading a table. kDataLoss: also if a file does not have the bounds that
-// table.cft says. After an error the position is unchanged. Thread-compatible.
+// reaches the least key of the part (backwards: the greatest), or searches in the part. Errors:
+// those of reading a table. kDataLoss: also if a file does not have the bounds that table.cft says.
+// After an error the position is unchanged. Thread-compatible.
 class KeyMerge {
  public:
   // At the first row. `column`: has values, not levels. `chosen[part]`: true if the part is merged;
@@ -51,8 +51,8 @@ class KeyMerge {
   // Goes to the first row of the range whose key is not less than `key`. Returns true if it equals
   // `key`. Only searches; reads no keys.
   absl::StatusOr<bool> SeekToKey(const void* key);
-  // From now on, the rows are those whose key is at least *low and less than *high. A bound is null
-  // if there is none. Goes to the first of these rows.
+  // From now on, the rows are those whose key is at least *low and less than *high; null: no bound.
+  // Goes to the first of them.
   absl::Status SeekToKeyRange(const void* low, const void* high);
   // Goes to the end of the range.
   absl::Status SeekToEnd();
@@ -69,11 +69,11 @@ class KeyMerge {
 
   // If no row of a part belongs between rows of another part, sets `runs` to the rows after the
   // position, part by part, and returns true. Reads the least and the greatest key of these parts.
-  // Returns false if a file has no positional index. Call it before Next.
+  // Returns false also if a file has no positional index. Call before Next.
   absl::StatusOr<bool> RestOfParts(std::vector<Run>& runs);
 
-  // After Next: passes back over the last rows of `rows`. After Previous: over the first ones.
-  // `rows`: what the last call has set. Keeps `count` rows.
+  // Passes back over all but `count` of `rows`, which the last call has set: the last ones after
+  // Next, the first ones after Previous.
   void Keep(size_t count, Rows& rows);
 
   // The number in the table of the first row of a chosen part.

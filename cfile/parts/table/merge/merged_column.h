@@ -56,9 +56,9 @@ class MergedColumn {
   // to rows in these blocks: they are the first ones (`last`: the last ones), at least 1.
   static absl::Status Enter(const RowsByPart& rows, Readers readers, bool last, Places& places);
 
-  // Reads the rows at `places`. Precondition: Enter was called, with these places or more. If long
-  // strings do not fit into one batch, reduces `places` as Enter does. If `last`, then read the
-  // remaining places again.
+  // Reads the rows at `places`. If long strings do not fit into one batch, reduces `places` as
+  // Enter does; if `last`, read the remaining places again. Precondition: Enter was called, with
+  // these places or more.
   absl::Status Read(const RowsByPart& rows, Readers readers, bool last, Places& places);
 
   // The values that Read has read, until the next call. If Read was called with more places,

@@ -10,8 +10,8 @@
 
 namespace cfile::internal {
 
-// The newest row of a key is the last row of the last part that has the key. A row waits until the
-// next one shows that its key is another one. Thread-compatible.
+// The newest row of a key is the last row of the last part that has the key. A row waits until a
+// row with another key follows. Thread-compatible.
 class NewestOfKey {
  public:
   // `type`: of the keys.

@@ -24,11 +24,11 @@ namespace cfile::internal {
 absl::StatusOr<std::shared_ptr<const Source>> OpenColumnFile(const Storage& storage,
                                                              const TablePart& part, size_t column);
 
-// Receives the files of a part's columns. Keeps them in memory, and writes them as one packed file.
-// If they have more than `max_size_bytes` bytes together, writes each one as a file of its own.
-// The packed file is begun at once, so other programs see that a writer is at work at this place,
-// and a place where no file can be made is an error before there are rows. It is given up when all
-// columns have files of their own.
+// Receives the files of a part's columns, keeps them in memory, and writes them as one packed file,
+// or each as a file of its own if they have more than `max_size_bytes` bytes together. The packed
+// file is begun at once, so other programs see that a writer is at work at this place, and a place
+// where no file can be made is an error before there are rows. It is given up when all columns have
+// files of their own.
 class PackedWriter {
  public:
   // `folder`: of the part. `storage` must outlive this object.
@@ -38,15 +38,15 @@ class PackedWriter {
   // Begins the packed file. Called first. Errors: those of Storage::Create.
   absl::Status Begin();
 
-  // Begins the file of the next column. This object must outlive the sink. Calls of Append on
-  // different sinks may run at the same time. Each other call must run alone.
+  // Begins the file of the next column. This object must outlive the sink. Only calls of Append, on
+  // different sinks, may run at the same time.
   std::unique_ptr<Sink> NewSink(const std::string& file_name);
 
   // Opens a column whose sink is finished. The source is valid until Finish.
   absl::StatusOr<std::shared_ptr<const Source>> Open(size_t column);
 
-  // Writes what is still in memory. All sinks must be finished. Sets in `part` where its columns
-  // are. Errors: those of Storage::Create and its sinks.
+  // Writes what is still in memory, and sets in `part` where its columns are. All sinks must be
+  // finished. Errors: those of Storage::Create and its sinks.
   absl::Status Finish(TablePart& part);
 
   size_t memory_usage_bytes() const { return kept_bytes_.load(std::memory_order_relaxed); }
@@ -63,7 +63,7 @@ class PackedWriter {
   std::string PathOf(const Column& column) const { return folder_ + "/" + column.file_name; }
   // Begins the column's own file, unless it was begun. kAborted: the part's folder is gone.
   absl::Status BeginFile(Column& column);
-  // Begins all files, and gives up the packed file. So a killed writer leaves a temporary file
+  // Begins all files, and then gives up the packed file: a killed writer leaves a temporary file
   // until all are complete, and the last file that is finished makes all durable.
   absl::Status BeginFiles();
   // Finishes the column's own file, unless it was finished.

@@ -198,10 +198,9 @@ class LocalStorage final : public Storage {
     object.bytes.resize(source->size());
     CFILE_RETURN_IF_ERROR(
         source->ReadAt(0, {reinterpret_cast<uint8_t*>(object.bytes.data()), object.bytes.size()}));
-    // The version consists of the identity and the bytes of the file. The identity alone is not
-    // enough, because a later file may get the identity of an earlier file.
-    // Another process may have replaced the file since this function opened it above.
-    // Then no later file has this version.
+    // The version consists of the identity and the bytes of the file, because a later file may get
+    // the identity of an earlier one. If another process has replaced the file since this function
+    // opened it above, no later file has this version.
     object.version = absl::StrCat(identity ? TextOf(*identity) : "", "\n", object.bytes);
     return object;
   }
