@@ -1,5 +1,5 @@
-// Finds the bytes of a block that a decoder reads for one value. So a reader can read and verify
-// only a part of a block.
+// Finds the bytes of a block that a decoder reads for one value, so that a reader can read and
+// verify only a part of a block.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,11 @@ namespace cfile::encodings {
 bool HasValuePlaces(Encoding encoding, PhysicalType type);
 
 // Finds all bytes of `block` on which the value at `position` depends, except the bytes that
-// BlockDecoder::Open reads. Calls need(begin, end) for each range of such bytes: from byte `begin`
-// to byte `end` - 1. Reads bytes of the block only after the call for them. All ranges lie in the
-// block. If a range in a damaged block does not, `need` is not called for it, because the decoder
-// will return the error. Returns the first error of `need`.
-// `type_length`: as in DecoderOptions. Preconditions: HasValuePlaces(encoding, type);
-// BlockDecoder::Open returned OK for `block`; position < block.count.
+// BlockDecoder::Open reads. Calls need(begin, end) for each range of them, from byte `begin` to
+// byte `end` - 1, before it reads it. All ranges lie in the block; `need` is not called for a range
+// of a damaged block that does not, because the decoder will return the error. Returns the first
+// error of `need`. `type_length`: as in DecoderOptions. Preconditions: HasValuePlaces(encoding,
+// type); BlockDecoder::Open returned OK for `block`; position < block.count.
 absl::Status VisitValuePlaces(Encoding encoding, PhysicalType type, uint32_t type_length,
                               const BlockView& block, uint32_t position, NeedBytes need);
 

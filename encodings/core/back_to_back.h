@@ -55,7 +55,7 @@ struct FittingValues {
   bool back_to_back = true;
 };
 // Returns the first values for which fits(count, size_bytes) is true: as many as possible, but at
-// most 512. So many stay in the first-level cache until they are copied.
+// most 512, which stay in the first-level cache until they are copied.
 template <typename Fits>
 inline FittingValues FindFitting(std::span<const std::string_view> values, const Fits& fits) {
   FittingValues found;
@@ -70,8 +70,8 @@ inline FittingValues FindFitting(std::span<const std::string_view> values, const
   return found;
 }
 
-// Copies `value` to `to`. Reads and writes no other bytes. Unlike std::memcpy, copies a short value
-// without a function call.
+// Copies `value` to `to`, without reading or writing other bytes. Unlike std::memcpy, copies a
+// short value without a function call.
 inline void CopyExactly(std::string_view value, uint8_t* to) {
   const uint8_t* const from = AsBytes(value).data();
   const size_t size = value.size();

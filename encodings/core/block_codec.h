@@ -109,11 +109,11 @@ struct EncodedBlock {
   }
 };
 
-// Speeds up seeks in one block whose layout makes seeks slow. Holds positions where decoding can
-// begin, or keys that can be searched without reading the block. BlockDecoder::BuildSeekIndex
-// builds it once; the caller keeps it in memory and passes it to every decoder that opens the same
-// block (BlockView::seek_index). Thread-safe: decoders in several threads may share it. Searches
-// may add to an index, for the searches after them.
+// Speeds up seeks in one block whose layout makes seeks slow: positions where decoding can begin,
+// or keys that can be searched without reading the block. BlockDecoder::BuildSeekIndex builds it
+// once; the caller keeps it in memory and passes it to every decoder that opens the same block
+// (BlockView::seek_index). Thread-safe: decoders in several threads may share it, and searches may
+// add to it, for the searches after them.
 class CFILE_EXPORT SeekIndex {
  public:
   virtual ~SeekIndex() = default;
@@ -121,11 +121,10 @@ class CFILE_EXPORT SeekIndex {
 
   // Prepare a search for a key in a block. A caller with many searches calls PrefetchKeys for all
   // of them, then FindPart for all, then PrefetchPart for all. Each call asks the CPU to fetch what
-  // the next call, and then the search, reads. So the searches wait for memory at the same time,
-  // and not one after the other. FindPart returns the number of the part of the block in which the
-  // search probably begins; it is the `part` of PrefetchPart. `block`: bytes that end with the
-  // block for which the index was built. By default, and for an index without keys, the functions
-  // do nothing.
+  // the next call, and then the search, reads, so that the searches wait for memory at the same
+  // time. FindPart returns the number of the part of the block in which the search probably begins:
+  // the `part` of PrefetchPart. `block`: bytes that end with the block for which the index was
+  // built. By default, and for an index without keys, the functions do nothing.
   virtual void PrefetchKeys(std::span<const uint8_t> /*block*/) const {}
   virtual uint32_t FindPart(std::string_view /*key*/) const { return 0; }
   virtual void PrefetchPart(uint32_t /*part*/, std::string_view /*key*/,
@@ -149,8 +148,8 @@ struct BlockView {
   template <typename Bytes>
   requires std::convertible_to<Bytes, std::span<const uint8_t>> BlockView(const Bytes& block)
       : bytes(block) {}  // NOLINT: a span is a view
-  // A block that an encoder has finished. `ordinal` is the ordinal of its first value. `block` must
-  // outlive the view.
+  // A block that an encoder has finished, which must outlive the view. `ordinal`: of its first
+  // value.
   BlockView(const EncodedBlock& block, uint64_t ordinal)
       : bytes(block.bytes.span()),
         skip_table(block.skip_table.span()),
@@ -219,11 +218,10 @@ class CFILE_EXPORT AnyBlockEncoder {
   virtual void Finish(uint64_t first_ordinal, EncodedBlock& block) = 0;
 
   // Adds the values of `dictionary` to this encoder's dictionary, and has FinishDictionary write
-  // them. So blocks of codes may be put among the blocks of this encoder, if codes[c] replaces each
-  // code c of `dictionary`. If `codes` is empty afterwards, all codes stay.
-  // Returns false, and changes no dictionary, if the encoder has no dictionary of this kind, or if
-  // the dictionary would exceed a limit of the options. The first dictionary may be larger than
-  // max_dictionary_bytes.
+  // them. Blocks of codes may then be put among the blocks of this encoder, if codes[c] replaces
+  // each code c of `dictionary`, or, if `codes` is empty, as they are. Returns false, and changes
+  // no dictionary, if the encoder has no dictionary of this kind, or if the dictionary would exceed
+  // a limit of the options. The first dictionary may be larger than max_dictionary_bytes.
   // Precondition: `dictionary` was made by ReadParquetDictionaryPage for the type of this encoder.
   virtual bool AdoptDictionary(const Dictionary& /*dictionary*/, std::vector<uint32_t>& /*codes*/) {
     return false;
@@ -257,12 +255,11 @@ struct LowerBound {
 inline constexpr size_t kMaxBatchValues = 65536;
 
 // Decodes one block at a time. Open a block, then read forwards or seek. Open again for the next
-// block; the decoder keeps its buffers.
-// Errors: all functions that return a Status or a StatusOr return kDataLoss if the part of the
-// block that they use is damaged. What they wrote to their output is then unspecified. The decoder
-// can still be used, but position() may have changed: Read returns the values from position() on or
-// fails again, and SeekTo moves to another position. After a failed Open the decoder behaves as on
-// an empty block.
+// block; the decoder keeps its buffers. Errors: all functions that return a Status or a StatusOr
+// return kDataLoss if the part of the block that they use is damaged. What they wrote to their
+// output is then unspecified. The decoder can still be used, but position() may have changed: Read
+// returns the values from position() on or fails again, and SeekTo moves to another position. After
+// a failed Open the decoder behaves as on an empty block.
 //
 // Memory: a decoder's buffers take at most a small multiple of the block's bytes plus the values of
 // one batch (kMaxBatchValues). A count in a block never makes a decoder allocate more than the
@@ -390,9 +387,9 @@ class CFILE_EXPORT BlockDecoder : public AnyBlockDecoder {
   // ascend in this order. If they do not, the result is some position of the block.
   virtual absl::StatusOr<LowerBound> SeekToKey(const T& key) = 0;
 
-  // Does SeekToKey for each of `keys` and writes the results to `bounds`. Where the encoding allows
-  // it, several memory accesses are in flight at the same time. Afterwards position() is
-  // unspecified. Precondition: bounds.size() == keys.size().
+  // SeekToKey for each of `keys`, with several memory accesses in flight at the same time where the
+  // encoding allows it. Afterwards position() is unspecified. Precondition: bounds.size() ==
+  // keys.size().
   virtual absl::Status SeekToKeys(std::span<const T> keys, std::span<LowerBound> bounds);
 
   // Writes the values at `positions` to `out`. Afterwards position() is unspecified. Preconditions:

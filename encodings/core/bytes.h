@@ -43,8 +43,8 @@ inline uint64_t LoadBigEndian64(const uint8_t* p) {
   return __builtin_bswap64(LoadLittleEndian<uint64_t>(p));
 }
 
-// Copies kSize bytes, a multiple of 8. All bytes are loaded before the first one is stored. Unlike
-// std::memcpy, this never becomes a function call.
+// Copies kSize bytes, a multiple of 8; loads all before it stores the first. Unlike std::memcpy,
+// never becomes a function call.
 template <size_t kSize>
 inline void CopyWide(const uint8_t* from, uint8_t* to) {
   uint64_t words[kSize / 8];

@@ -62,8 +62,8 @@ class BytesBounds {
   }
 
  private:
-  // If this returns true, all values are greater than the least and less than the greatest. If it
-  // returns false, this may still be so. Its loops have no branches.
+  // True only if all values are greater than the least and less than the greatest; may be false
+  // even then. Its loops have no branches.
   bool AllBetween(std::span<const std::string_view> values) const {
     bool between = true;
     size_t sizes = 0;  // the top bit is 1 if a value has fewer than 8 bytes

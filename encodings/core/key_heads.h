@@ -32,19 +32,18 @@ inline uint32_t CountLess(std::span<const uint64_t> values, uint64_t value) {
   return static_cast<uint32_t>(base - values.data()) + (length == 1 && *base < value ? 1 : 0);
 }
 
-// The heads of a list of keys. Immutable after construction, so several threads may search. Does
-// not own the keys. A call that needs keys takes a function key(i), which returns key i. All calls
-// must get the same keys.
+// The heads of a list of keys, without the keys: a call that needs them takes a function key(i),
+// which returns key i, the same in all calls. Immutable after construction, so several threads may
+// search.
 class KeyHeads {
  public:
   KeyHeads() = default;
 
-  // Makes the heads of `count` keys. key(i) returns a std::string_view. This class uses at most two
-  // keys at a time: after one more call of key, the view must still be valid. The keys should
-  // ascend. If they do not, searches are safe, but return an arbitrary position.
-  // Keys with equal heads get more heads. The memory for these is limited to `more_numbers` numbers
-  // of 8 bytes. The time is limited, too: to make these heads, the constructor reads at most about
-  // eight times the bytes of all keys.
+  // Makes the heads of `count` keys. key(i) returns a std::string_view, which must still be valid
+  // after one more call of key. The keys should ascend; if they do not, searches are safe, but
+  // return an arbitrary position. Keys with equal heads get more heads, in at most `more_numbers`
+  // numbers of 8 bytes; to make them, the constructor reads at most about eight times the bytes of
+  // all keys.
   template <typename Key>
   KeyHeads(uint32_t count, Key&& key, size_t more_numbers = 0) {
     if (count == 0) return;
@@ -92,8 +91,8 @@ class KeyHeads {
     return CompareKeys(wanted, found.less, found.end, key);
   }
 
-  // Estimates the result of CountKeysLess without keys. Of the keys with the same heads as
-  // `wanted`, counts half. The estimate is at most the number of keys.
+  // Estimates the result of CountKeysLess without keys: half of the keys with the same heads as
+  // `wanted` count. At most the number of keys.
   uint32_t EstimateKeysLess(std::string_view wanted) const {
     const Found found = Find(wanted);
     return found.less + (found.end - found.less) / 2;
@@ -138,8 +137,8 @@ class KeyHeads {
     return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
   }
 
-  // Appends the numbers of a run. Its keys share `common` bytes after the first `depth` bytes.
-  // Returns the run.
+  // Appends the numbers of a run, whose keys share `common` bytes after the first `depth` bytes,
+  // and returns the run.
   template <typename Key>
   Run Add(Run run, size_t depth, size_t common, const Key& key) {
     const size_t samples = numbers_.empty() ? run.count / kGroup : 0;
@@ -158,9 +157,9 @@ class KeyHeads {
     return run;
   }
 
-  // The result of a search among the heads. The first `less` keys are less than the wanted key. The
-  // keys from `end` on are not less. The heads do not decide about the keys between. `end` is at
-  // least `less`, even if the keys do not ascend.
+  // The result of a search among the heads: the first `less` keys are less than the wanted key, the
+  // keys from `end` on are not, and the heads do not decide about those between. `end` is at least
+  // `less`, even if the keys do not ascend.
   struct Found {
     uint32_t less = 0;
     uint32_t end = 0;
@@ -226,9 +225,8 @@ class KeyHeads {
   static constexpr uint32_t kLeastRun = 3;
   static constexpr size_t kMostRereads = 8;
 
-  // The first run has samples of its heads: the last head of each whole group of kGroup heads.
-  // There are few samples, so they stay in the CPU cache even if many KeyHeads are searched in
-  // turn.
+  // The first run has samples of its heads: the last head of each whole group of kGroup heads. They
+  // are so few that they stay in the CPU cache even if many KeyHeads are searched in turn.
   static constexpr uint32_t kGroup = 16;
 
   Run root_;               // all keys

@@ -44,9 +44,8 @@ bool KeyEqual(const T& a, const T& b) {
   }
 }
 
-// Returns the key for which to search, to find the first value that is equal to `key`. Only 0 has
-// two keys: 0 and -0, which are equal, and -0 comes first. So the result is -0 for both.
-// For any other key, the result is `key`.
+// Returns the key for which to search, to find the first value that is equal to `key`: -0 for 0 and
+// -0, which are equal, although -0 comes first; otherwise `key`.
 template <typename T>
 T FirstEqualKey(const T& key) {
   if constexpr (kIsFloat<T>) {

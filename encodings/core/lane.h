@@ -66,8 +66,8 @@ decltype(auto) VisitWidth(Lane lane, Visitor&& visit) {
   }
 }
 
-// Values of one lane, one after another in memory. A view. It does not store the lane; the code
-// that uses it must know the lane.
+// Values of one lane, one after another in memory. A view. The code that uses it must know the
+// lane.
 struct ValueSpan {
   ValueSpan() = default;
   ValueSpan(const void* begin, size_t size) : data(begin), count(size) {}
@@ -86,7 +86,6 @@ struct ValueSpan {
   size_t count = 0;
 };
 
-// Returns the address of value i of an array of values of `lane`.
 inline const void* ValueAt(const void* values, Lane lane, size_t i) {
   return static_cast<const uint8_t*>(values) + i * WidthOf(lane);
 }

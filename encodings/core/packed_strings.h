@@ -61,10 +61,9 @@ class PackedStrings {
   // Bytes after the reserved data that a decoder may overwrite, so that it can copy in wide steps.
   static constexpr size_t kAhead = 64;
 
-  // ReserveOffsets returns where to write the end offsets of the next `values` values; ReserveData
-  // returns where to write the next `bytes` bytes of data. The memory is uninitialised. It becomes
-  // part of the object only when Add is called. A further call of the same function may discard
-  // bytes that were written but not added.
+  // Return where to write the end offsets of the next `values` values, and the next `bytes` bytes
+  // of data. The memory is uninitialised, and becomes part of the object only when Add is called. A
+  // further call of the same function may discard bytes that were written but not added.
   uint32_t* ReserveOffsets(size_t values) {
     if (values + 1 > capacity_ - size_) GrowOffsets(values);
     return offsets_.get() + size_ + 1;
@@ -130,16 +129,16 @@ class PackedBudget {
 
   explicit PackedBudget(const PackedStrings& out) : room_(out.room()) {}
 
-  // left: bytes available for the next values. left_for_one: bytes available for the next value
-  // alone; the first value of a call may use all the room.
+  // Bytes available for the next values, and for the next value alone: the first value of a call
+  // may use all the room.
   size_t left() const {
     const size_t most = std::min(room_, kMaxBytes);
     return used_ < most ? most - used_ : 0;
   }
   size_t left_for_one() const { return used_ == 0 ? room_ : left(); }
 
-  // Use counts `bytes` bytes of values that are known to fit. Take counts one value of `size`
-  // bytes, or returns false if it does not fit.
+  // Use counts `bytes` bytes that are known to fit. Take counts one value of `size` bytes, or
+  // returns false if it does not fit.
   void Use(size_t bytes) { used_ += bytes; }
   bool Take(size_t size) {
     if (size > left_for_one()) return false;

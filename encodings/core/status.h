@@ -56,8 +56,8 @@ class TextPart {
   size_t kind_or_size_;  // the size of a string, or the kind of a number
 };
 
-// StrCat and the functions below call these two functions. This makes less machine code at each
-// call than absl::StrCat, which converts the numbers to text at the call.
+// StrCat and the functions below call these two, which makes less machine code at each call than
+// absl::StrCat: that converts the numbers to text at the call.
 CFILE_EXPORT std::string JoinedText(std::span<const TextPart> parts);
 CFILE_EXPORT absl::Status ErrorOf(absl::StatusCode code, std::span<const TextPart> parts);
 

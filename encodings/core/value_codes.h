@@ -142,8 +142,8 @@ class ValueCodes {
   void VisitCodes(std::span<const P> values, Take take) {
     if (!in_slots_) Rebuild();
     if constexpr (kIsBytes<P>) {
-      // Each batch takes three steps. In each step, the memory that the next step reads is
-      // prefetched for all values of the batch.
+      // Each batch takes three steps. Each step prefetches the memory that the next step reads for
+      // all values of the batch.
       constexpr size_t kBatch = 32;
       Key keys[kBatch];
       for (size_t i = 0; i < values.size();) {

@@ -45,8 +45,8 @@ size_t EndOfRun(std::span<const T> values, size_t begin, T value) {
   return begin;
 }
 
-// LoadFour returns four 16-bit values as one number. LowestBitsOf4 returns the lowest bit of each
-// of these values. Their other bits must be 0.
+// LoadFour returns four 16-bit values as one number, LowestBitsOf4 the lowest bit of each of them.
+// Their other bits must be 0.
 uint64_t LoadFour(const uint16_t* values) {
   return LoadLittleEndian<uint64_t>(reinterpret_cast<const uint8_t*>(values));
 }
@@ -144,7 +144,7 @@ void RleHybridEncoder::PutValues(std::span<const T> values) {
   for (size_t i = 0; i < values.size();) {
     if (values[i] != pending_value_ || pending_count_ == 0) {
       Settle(std::nullopt);
-      // A repeated run can begin only at a group boundary. So the values that complete a group are
+      // A repeated run can begin only at a group boundary, so the values that complete a group are
       // literals, and so are whole groups whose values differ.
       if (literal_count_ % 8 != 0) {
         const size_t fill = std::min<size_t>(Fill(literal_count_), values.size() - i);

@@ -143,9 +143,9 @@ class RleHybridEncoder {
   // Returns how many values of the pending run continue the literal run; the remaining values
   // become a repeated run. `last`: see Settle.
   uint64_t ChooseLiterals(std::optional<LastGroup> last);
-  // Appends up to 64 values. Bit i of `equal_to_next` is 1 if value i equals value i + 1; bits from
-  // the last value on are 0. value_at(i) returns value i. append_short(begin, size) appends values
-  // as literals, by AppendShortRuns.
+  // Appends up to 64 values. `equal_to_next`: bit i is 1 if value i equals value i + 1, and 0 from
+  // the last value on. value_at(i) returns value i. append_short(begin, size) appends values as
+  // literals, by AppendShortRuns.
   template <typename ValueAt, typename AppendShort>
   void PutRuns(uint64_t equal_to_next, int count, const ValueAt& value_at,
                const AppendShort& append_short);
@@ -161,8 +161,8 @@ class RleHybridEncoder {
   void AppendShortRuns(std::span<const T> values);
   [[gnu::always_inline]] inline void AppendBits(uint64_t bits, int count);
   void FlushBits();
-  // Opens a literal run if none is open. Returns how many of `count` values the run can take. The
-  // caller appends these values, then calls EndLiterals with their number.
+  // Opens a literal run if none is open. Returns how many of `count` values it can take. The caller
+  // appends them, then calls EndLiterals with their number.
   [[gnu::always_inline]] inline uint64_t BeginLiterals(uint64_t count);
   [[gnu::always_inline]] inline void EndLiterals(uint64_t count);
   void AppendLiterals(uint64_t value, uint64_t count);
@@ -290,10 +290,9 @@ class RleHybridReader {
   absl::Status SeekTo(uint64_t position);
   absl::StatusOr<uint64_t> SeekAndCountOnes(uint64_t position);
 
-  // Writes a number to `ranks` for each position. If the value at the position is 1, the number
-  // says how many values before it are 1. Otherwise, the number is kNotOne. Afterwards the reader
-  // is at one of the positions. Preconditions: the width is 1; the positions ascend, and the same
-  // position may occur several times.
+  // Writes to `ranks`, for each position, how many values before it are 1, or kNotOne if its own
+  // value is not 1. Afterwards the reader is at one of the positions. Preconditions: the width is
+  // 1; the positions ascend, and the same position may occur several times.
   static constexpr uint32_t kNotOne = UINT32_MAX;
   absl::Status RanksOfOnes(std::span<const uint32_t> positions, uint32_t* ranks);
 

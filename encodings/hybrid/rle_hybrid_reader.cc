@@ -28,10 +28,10 @@ inline void CopyRun(T* out, size_t count, size_t room, const uint8_t* in, size_t
   if (count > kShort) std::memcpy(out + kShort, in + kShortRunBytes, (count - kShort) * sizeof(T));
 }
 
-// Copies short runs from `next` on to `out`. A short run has at most 48 bits; many of Kudu's
-// streams consist of short runs. Copies two runs per step, without a branch on their bits. Moves
-// `next` past the runs and returns the number of bits. Stops before `room` bits would be exceeded,
-// and before any run that is longer, malformed or incomplete.
+// Copies short runs, of at most 48 bits, from `next` on to `out`, two per step, without a branch on
+// their bits; many of Kudu's streams consist of short runs. Moves `next` past the runs and returns
+// the number of bits. Stops before `room` bits would be exceeded, and before any run that is
+// longer, malformed or incomplete.
 uint64_t CopyShortRuns(const uint8_t*& next, const uint8_t* end, uint64_t room, BitAppender& out) {
   BitAppender appender = out;
   const uint8_t* p = next;

@@ -63,10 +63,9 @@ class ValidityDecoder {
   // <= count(). kDataLoss: as for Read.
   absl::StatusOr<uint32_t> SeekTo(uint32_t position);
 
-  // Writes a number to `positions` for each row. If the row holds a value, the number says how many
-  // rows before it hold a value. Otherwise, the number is kNull. Afterwards position() is
-  // unspecified. Preconditions: the rows ascend and are less than count(); the same row may occur
-  // several times. kDataLoss: as for Read.
+  // Writes to `positions`, for each row, how many rows before it hold a value, or kNull if the row
+  // holds none. Afterwards position() is unspecified. Preconditions: the rows ascend and are less
+  // than count(); the same row may occur several times. kDataLoss: as for Read.
   static constexpr uint32_t kNull = RleHybridReader::kNotOne;
   absl::Status FindValues(std::span<const uint32_t> rows, uint32_t* positions) {
     return runs_.RanksOfOnes(rows, positions);
@@ -85,9 +84,8 @@ class ValidityDecoder {
 void SpreadValues(Lane lane, const void* present, const uint8_t* bits, size_t count, void* out);
 
 // Spreads bits in place: moves the first `present` bits of `bits` to the rows whose bit in `valid`
-// is 1. The bits of the other rows become 0, and so do the unused bits of the last byte. `bits` has
-// (count + 7) / 8 bytes. Precondition: `present` bits are 1 among the first `count` bits of
-// `valid`.
+// is 1. All other bits, also the unused ones of the last byte, become 0. `bits` has (count + 7) / 8
+// bytes. Precondition: `present` bits are 1 among the first `count` bits of `valid`.
 void SpreadBits(uint8_t* bits, const uint8_t* valid, size_t count, size_t present);
 
 // The reverse of SpreadValues: copies the values whose bit is 1 to the front of `present`, and

@@ -19,8 +19,8 @@
 #define CFILE_ENCODINGS_VALIDITY_PACK_TABLE
 namespace cfile::encodings {
 
-// table[mask][bits]: bit i of `bits` is moved to the position of the i-th one of `mask`, and all
-// other bits are 0 (as the instruction PDEP does with 4 bits).
+// table[mask][bits]: bit i of `bits` at the position of the i-th one of `mask`, as the instruction
+// PDEP does with 4 bits.
 constexpr std::array<std::array<uint8_t, 16>, 16> MakeDepositTable() {
   std::array<std::array<uint8_t, 16>, 16> table{};
   for (unsigned mask = 0; mask < 16; ++mask) {
@@ -70,8 +70,8 @@ size_t Pack64x64(const uint64_t* values, uint64_t word, uint64_t* present) {
   return Pack64(values, word, present);
 }
 
-// Returns a word with bit i of `bits` at the place of the i-th one of `mask`. The least significant
-// bit is the first. The other bits are 0.
+// Returns a word with bit i of `bits` at the place of the i-th one of `mask`, from the least
+// significant bit on. The other bits are 0.
 HWY_INLINE uint64_t Deposit(uint64_t bits, uint64_t mask) {
   // Processors that have AVX2 but not AVX-512 may need hundreds of cycles for this instruction.
 #if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3

@@ -55,9 +55,9 @@ template <typename T>
 void AlpDecode(std::span<const uint8_t> packed, int width, typename AlpTraits<T>::Integer frame,
                AlpPair pair, T* out, size_t count);
 
-// The result of trying a pair on some values. `smallest` and `largest` are the smallest and the
-// largest integer, as floats, which are exact; smallest > largest if no value has an integer.
-// `exceptions` is the number of values that no integer restores exactly.
+// The result of trying a pair on some values. `smallest` and `largest` are the bounds of the
+// integers, as floats, which are exact; smallest > largest if no value has an integer. `exceptions`
+// is the number of values that no integer restores exactly.
 template <typename T>
 struct AlpFit {
   T smallest;

@@ -9,8 +9,8 @@
 namespace cfile::encodings {
 
 // How the values of a vector become numbers. The lowest offset_width bits of a number are an
-// offset, and the highest code_width bits are a code, which is the index of a base. The value is
-// the base + offset * 2^shift, modulo 2^bits of the type.
+// offset, the highest code_width bits a code: the index of a base. The value is the base + offset *
+// 2^shift, modulo 2^bits of the type.
 struct AlpRdForm {
   static constexpr int kMaxCodeWidth = 3;
   static constexpr size_t kMaxBases = size_t{1} << kMaxCodeWidth;
@@ -21,8 +21,8 @@ struct AlpRdForm {
 
   int width() const { return code_width + offset_width; }
   size_t bases() const { return size_t{1} << code_width; }
-  // The number of bits that an offset covers. A value minus a base has further bits above them if
-  // the value is not among those of the base.
+  // The number of bits that an offset covers. Values minus a base have further bits above them
+  // unless they are among those of the base.
   int covered() const { return offset_width + shift; }
 };
 
@@ -35,9 +35,9 @@ struct AlpRdForm {
 template <typename U>
 void AlpRdDecode(const uint8_t* packed, const AlpRdForm& form, const U* bases, U* out);
 
-// Encodes kVectorValues values. Writes kVectorValues numbers and the same number of `highs`. A high
-// is 0 if the number gives the value. Otherwise the value is an exception: it is what its number
-// gives + high * 2^covered(). Precondition: the lowest `shift` bits of values[i] - bases[k] are 0.
+// Encodes kVectorValues values. Writes kVectorValues numbers and the same number of `highs`: 0 if
+// the number gives the value, otherwise (an exception) the value is what its number gives + high *
+// 2^covered(). Precondition: the lowest `shift` bits of values[i] - bases[k] are 0.
 template <typename U>
 void AlpRdEncode(const U* values, const AlpRdForm& form, const U* bases, U* numbers, U* highs);
 

@@ -27,8 +27,8 @@ HWY_INLINE uint64_t LowestBits(uint64_t word, uint32_t count) {
 
 // Decodes `count` symbols of a stream. Returns the number of bits of the symbols and states, or
 // SIZE_MAX if a state is not 0 at the end. Does not check where the stream ends. Precondition:
-// kMaxAnsBytes + 8 bytes at `stream` can be read. This function uses no SIMD vectors. It is
-// compiled for each target because newer processors have better instructions to extract bits.
+// kMaxAnsBytes + 8 bytes at `stream` can be read. Uses no SIMD vectors, but is compiled for each
+// target because newer processors have better instructions to extract bits.
 size_t DecodeSymbols(const uint32_t* entries, int log, const uint8_t* stream, uint8_t* symbols,
                      size_t count) {
   size_t position = 0;
@@ -87,7 +87,7 @@ namespace cfile::encodings {
 HWY_EXPORT(DecodeSymbols);
 
 namespace {
-// Returns floor(log2(number)). Precondition: number > 0.
+// Precondition: number > 0.
 int FloorLog2(uint32_t number) { return static_cast<int>(std::bit_width(number)) - 1; }
 }  // namespace
 
@@ -126,7 +126,7 @@ void AnsDecoder::Build(std::span<const uint16_t> weights, int log) {
 bool AnsDecoder::Decode(std::span<const uint8_t> stream, uint8_t* symbols, size_t count) const {
   CFILE_ASSERT(count <= kVectorValues);
   if (stream.size() > kMaxAnsBytes) return false;
-  // DecodeSymbols does not check where the stream ends. So it gets a copy with zeros after the end.
+  // DecodeSymbols does not check where the stream ends, so it gets a copy with zeros after the end.
   uint8_t padded[kMaxAnsBytes + 16];
   std::memcpy(padded, stream.data(), stream.size());
   std::memset(padded + stream.size(), 0, sizeof(padded) - stream.size());

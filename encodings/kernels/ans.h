@@ -1,12 +1,11 @@
 // Table-driven asymmetric numeral systems (tANS): encodes symbols of known frequencies as a stream
 // of bits (cfile/FORMAT.md, COMPACT).
 //
-// There are 2^log states. Each state belongs to a symbol. A symbol has a weight: the number of its
-// states. So the weights add up to 2^log. A decoder has a current state. The symbol of this state
-// is the next symbol of the output. The next state is the base of the current state plus the number
-// in the next bits of the stream. A symbol of weight w takes about log - log2(w) bits. There are
-// kAnsStates current states, which take turns: symbol i uses the current state i % kAnsStates. So a
-// processor can decode several symbols at the same time.
+// Each of 2^log states belongs to a symbol; the weight of a symbol is the number of its states. A
+// decoder outputs the symbol of its current state. The next state is the base of the current state
+// plus the number in the next bits of the stream. A symbol of weight w takes about log - log2(w)
+// bits. There are kAnsStates current states, which take turns: symbol i uses state i % kAnsStates,
+// so that a processor can decode several symbols at the same time.
 //
 //   stream   the first kAnsStates current states, `log` bits each · the bits of each symbol
 //

@@ -26,8 +26,8 @@ class BitAppender {
       filled_ += count;
     }
   }
-  // Same as Append, but without a branch. Precondition: 8 bytes can be written after the whole
-  // words written so far.
+  // As Append, but without a branch. Precondition: 8 bytes can be written after the whole words
+  // written so far.
   void AppendWide(uint64_t bits, int count) {
     word_ |= bits << filled_;
     StoreLittleEndian(word_, out_);

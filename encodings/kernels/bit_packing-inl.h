@@ -92,8 +92,8 @@ constexpr auto MakePackers(std::index_sequence<kWidths...>) {
 template <typename U>
 inline constexpr auto kPackers = MakePackers<U>(std::make_index_sequence<8 * sizeof(U) + 1>());
 
-// kPairPackers has a function for each width from kMinPairWidth to 32. The function packs pairs of
-// values of this width. A pair is a number of twice as many bits.
+// kPairPackers has a function for each width from kMinPairWidth to 32, which packs pairs of values
+// of this width: numbers of twice as many bits.
 inline constexpr size_t kMinPairWidth = 17;
 template <size_t... kWidths>
 constexpr auto MakePairPackers(std::index_sequence<kWidths...>) {
@@ -175,7 +175,7 @@ class GroupUnpacker {
   size_t begins_[8 / kBlockLanes];
 };
 
-// Unpacks whole groups of 8 values, at most `count` values. Stops where wide loads would leave
+// Unpacks whole groups of 8 values, at most `count` values, as far as wide loads stay inside
 // `packed`. Returns the number of unpacked values. Calls convert(lanes, to) for each vector of
 // values; `to` is the place in `out` of its first value. Precondition: width <=
 // GroupUnpacker<Lane>::kMaxWidth.

@@ -27,8 +27,8 @@ void PackGroups64(const uint64_t* values, size_t groups, size_t width, uint8_t* 
   PackGroups<uint64_t>(values, 0, groups, width, out);
 }
 
-// Unpacks values with SIMD vectors, if this is faster than scalar code. Returns how many values it
-// unpacked: a multiple of 8, or 0.
+// Unpacks values with SIMD vectors, if this is faster than scalar code. Returns how many: a
+// multiple of 8, or 0.
 template <typename T>
 HWY_INLINE size_t UnpackVectors([[maybe_unused]] std::span<const uint8_t> packed,
                                 [[maybe_unused]] int width, [[maybe_unused]] T* out,
@@ -148,9 +148,9 @@ HWY_EXPORT(UnpackVectors64);
 // For fewer values, choosing the instruction set takes longer than unpacking.
 constexpr size_t kFewValues = 64;
 
-// Unpacks values with SIMD vectors, if there are enough values. Returns how many values it
-// unpacked: a multiple of 8, or 0. Precondition: the first value begins at the first bit of
-// `packed`.
+// Unpacks values with SIMD vectors, if there are enough values and this is faster than scalar code.
+// Returns how many it unpacked: a multiple of 8, or 0. Precondition: the first value begins at the
+// first bit of `packed`.
 template <typename T>
 size_t UnpackWhole(std::span<const uint8_t> packed, int width, T* out, size_t count) {
   // The caller has faster code for these widths: it writes zeros, or copies the values.

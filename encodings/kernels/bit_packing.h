@@ -1,7 +1,6 @@
-// Bit packing as in Parquet and Kudu: values of `width` bits back to back. Each value begins at the
-// least significant bit that is free.
-//
-// Eight values of width w take exactly w bytes. Unused bits of the last byte are zero.
+// Bit packing as in Parquet and Kudu: values of `width` bits back to back, each from the least
+// significant bit that is free on. Eight values of width w take exactly w bytes. Unused bits of the
+// last byte are zero.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +33,8 @@ void PackBits(std::span<const T> values, int width, ByteWriter& out);
 template <typename T>
 void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* out, size_t count);
 
-// The same as UnpackBits for uint32_t, but also returns the largest of the values, or 0 if `count`
-// is 0. Fast if `first` is a multiple of 8. For dictionary indexes.
+// As UnpackBits for uint32_t, but also returns the largest of the values, or 0 if `count` is 0.
+// Fast if `first` is a multiple of 8. For dictionary indexes.
 uint32_t UnpackIndexes(std::span<const uint8_t> packed, int width, uint64_t first, uint32_t* out,
                        size_t count);
 

@@ -15,8 +15,8 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Implements UnpackOffsets. If kWide is true, offsets have up to 64 bits, and each offset takes two
-// loads. Otherwise offsets have at most 57 bits, and one load is enough.
+// Implements UnpackOffsets. If kWide is true, offsets have up to 64 bits and take two loads each;
+// otherwise they have at most 57 bits and take one.
 template <bool kWide, typename U>
 HWY_INLINE size_t UnpackEach(const BinTable<U>& table, const uint8_t* bins, const uint8_t* packed,
                              U* out, size_t count) {
@@ -47,8 +47,8 @@ HWY_INLINE size_t Unpack(const BinTable<U>& table, const uint8_t* bins, const ui
   return UnpackEach<true>(table, bins, packed, out, count);
 }
 
-// Divides `count` numbers into SIMD vectors. Calls each(i) for each vector, where i is the index of
-// its first number. Calls last(i) for each number i after the last whole vector.
+// Divides `count` numbers into SIMD vectors. Calls each(i) for each vector, which begins with
+// number i, and last(i) for each number i after the last whole vector.
 template <typename D, typename Each, typename Last>
 HWY_INLINE void ForVectors(D d, size_t count, const Each& each, const Last& last) {
   const size_t lanes = hn::Lanes(d);
@@ -70,10 +70,10 @@ HWY_INLINE void Divide(const FloatBits<T>* integers, T divisor, T* out, size_t c
       [&](size_t i) HWY_ATTR {
         const auto dividend = hn::ConvertTo(d, hn::LoadU(di, from + i));
 #if HWY_NATIVE_FMA
-        // This is faster than a division. The remainders are computed without rounding. The first
+        // Faster than a division. The remainders are computed without rounding. The first
         // correction makes the error of the quotient less than one unit in the last place. The
-        // second correction gives the float that is nearest to the true quotient, because
-        // `reciprocals` is the float that is nearest to 1 / divisor.
+        // second gives the float that is nearest to the true quotient, because `reciprocals` is the
+        // float that is nearest to 1 / divisor.
         auto quotient = hn::Mul(dividend, reciprocals);
         for (int k = 0; k < 2; ++k) {
           const auto remainder = hn::NegMulAdd(quotient, divisors, dividend);
@@ -95,7 +95,7 @@ HWY_INLINE void ToFloats(const FloatBits<T>* order, T* out, size_t count) {
   const hn::RebindToSigned<decltype(d)> di;
   constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
   // If the highest bit of a number is 1, the number stands for a positive float, and only this bit
-  // is inverted. Otherwise the number stands for a negative float, and all bits are inverted.
+  // is inverted. Otherwise it stands for a negative float, and all bits are inverted.
   const auto sign = hn::Set(d, kSign);
   ForVectors(
       d, count,

@@ -26,16 +26,15 @@ struct BinTable {
 
 inline constexpr size_t kOffsetReadAhead = 16;
 
-// Unpacks `count` offsets, and adds to each offset the lower bound of its bin. An offset has the
-// width of its bin. Returns the number of bits of the offsets. Precondition:
-// PackedBytes(count, table.most_width) + kOffsetReadAhead bytes at `packed` can be read, even if
-// the offsets take fewer bytes.
+// Unpacks `count` offsets, each with the width of its bin, and adds the lower bound of the bin.
+// Returns the number of bits of the offsets. Precondition: PackedBytes(count, table.most_width) +
+// kOffsetReadAhead bytes at `packed` can be read, even if the offsets take fewer bytes.
 template <typename U>
 size_t UnpackOffsets(const BinTable<U>& table, const uint8_t* bins, const uint8_t* packed, U* out,
                      size_t count);
 
-// Packs `count` offsets, each with the width of its bin. May write up to kOffsetReadAhead arbitrary
-// bytes after the offsets, because the function writes whole words of 8 bytes.
+// Packs `count` offsets, each with the width of its bin. Writes whole words of 8 bytes, so up to
+// kOffsetReadAhead arbitrary bytes may follow the offsets.
 template <typename U>
 void PackOffsets(const BinTable<U>& table, const uint8_t* bins, const U* offsets, size_t count,
                  uint8_t* out);
@@ -68,13 +67,13 @@ using FloatInteger = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 template <typename T>
 using FloatBits = std::make_unsigned_t<FloatInteger<T>>;
 
-// Converts signed integers to T, and divides them by `divisor`. T is float or double. Precondition:
+// Converts signed integers to T, float or double, and divides them by `divisor`. Precondition:
 // `divisor` is a power of ten, is at least 1, and was not rounded when it was converted to T.
 template <typename T>
 void DivideIntegers(const FloatBits<T>* integers, T divisor, T* out, size_t count);
 
-// Convert floats to unsigned integers that have the same order, and back. The conversion back gives
-// each float all its bits again, even if the float is a NaN.
+// Convert floats to unsigned integers that have the same order, and back. All bits of a float come
+// back, even those of a NaN.
 template <typename T>
 void FloatsToOrder(const T* floats, FloatBits<T>* out, size_t count);
 template <typename T>

@@ -14,8 +14,7 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Does what CountOnes does. (Baseline x86-64 has no instruction that counts bits: there, each count
-// is a function call.)
+// Baseline x86-64 has no instruction that counts bits: there, each count is a function call.
 uint64_t Count(std::span<const uint8_t> packed, uint64_t first, uint64_t count) {
   uint64_t ones = 0;
   const auto count_loaded = [&](uint64_t bits) HWY_ATTR {

@@ -128,8 +128,8 @@ HWY_INLINE T DecodeNarrow(const uint8_t* packed, int width, T min_delta, T previ
     const GroupUnpacker<uint64_t>::D d64;
     const auto mins = Multiples(d64, min);
     auto carry = hn::Set(d64, static_cast<U>(previous));
-    // The lower and the upper half of a vector are summed separately with 32 bits. Then each half
-    // is widened to 64 bits, and `carry` is added.
+    // The lower and the upper half of a vector are summed separately with 32 bits, and then widened
+    // to 64 bits; `carry` is added.
     for (; groups > 0; --groups, packed += step) {
       for (size_t vector = 0; vector < Unpacker::kVectors; ++vector, to += Unpacker::kLanes) {
         const auto sums = HalfPrefixSum(d, unpacker.Unpack(packed, vector));

@@ -19,9 +19,8 @@ inline constexpr size_t kMaxSymbols = 255;
 inline constexpr size_t kMaxSymbolBytes = 8;
 inline constexpr uint8_t kEscapeCode = 255;
 
-// Finds escape codes among 8 codes: the top bit of a byte of the result is 1 if that byte of
-// `codes` is the escape code. Only the lowest bit that is 1 is certain. It belongs to the first
-// escape code. The bits above it may be wrong.
+// Finds escape codes among 8 codes. The lowest bit that is 1 in the result is the top bit of the
+// byte of the first escape code in `codes`. The bits above it may be wrong.
 inline uint64_t EscapeBits(uint64_t codes) {
   constexpr uint64_t kOnes = 0x0101010101010101;
   return (~codes - kOnes) & codes & kOnes << 7;
@@ -67,7 +66,6 @@ inline uint64_t LoadText(std::string_view text) {
   return LoadLittleEndian<uint64_t>(last);
 }
 
-// Returns the bytes of all texts.
 inline size_t TotalBytes(std::span<const std::string_view> texts) {
   size_t bytes = 0;
   for (const std::string_view each : texts) bytes += each.size();

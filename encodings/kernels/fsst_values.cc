@@ -23,7 +23,7 @@ uint8_t* DecompressOne(const SymbolTable& table, const uint8_t* at, const uint8_
     if constexpr (!kFull) wrong |= code >= table.count && code != kEscapeCode;
   };
   while (at < end) {
-    // Codes after the end are replaced by escape codes, which stand for nothing in the table. So
+    // Codes after the end are replaced by escape codes, which stand for nothing in the table, so
     // the number of codes needs no branch.
     const auto left = static_cast<size_t>(end - at);
     const uint64_t after = left >= 8 ? 0 : ~uint64_t{0} << (8 * left);

@@ -95,12 +95,12 @@ const uint8_t* DecodeGroups32(const uint8_t* p, const uint8_t* end, size_t& grou
     p += kGroupVarint32.size[*p];
   }
 #else
-  // The address of a group depends on the selector of the group before it. So between two groups,
+  // The address of a group depends on the selector of the group before it, so between two groups,
   // the processor waits until it has loaded the selector and then the size. But if eight groups in
-  // a row repeat the selector of the group before them, the next group probably has the same
-  // selector. The inner loop has a branch that the processor can predict in this case, so it
-  // decodes several groups at the same time. Groups of changing sizes would be slower with this
-  // branch, so the outer loop does not have it.
+  // a row repeat the selector of the group before them, the next group probably does, too. The
+  // inner loop has a branch that the processor can predict in this case, so it decodes several
+  // groups at the same time. Groups of changing sizes would be slower with this branch, so the
+  // outer loop does not have it.
   const hn::FixedTag<uint8_t, 16> d;
   // A bit for each of the last eight groups: 1 if it had the selector of the group before it.
   uint8_t repeated = 0;
@@ -132,8 +132,8 @@ const uint8_t* DecodeGroups32(const uint8_t* p, const uint8_t* end, size_t& grou
   return p;
 }
 
-// Encodes `groups` groups to `p`, and returns the address after the last group. Writes up to
-// kMaxGroupVarint32Bytes bytes for each group.
+// Encodes `groups` groups to `p`, and returns their end. Writes up to kMaxGroupVarint32Bytes bytes
+// for each group.
 uint8_t* EncodeGroups32(const uint32_t* values, size_t groups, uint8_t* p) {
 #if HWY_TARGET == HWY_SCALAR
   for (; groups > 0; --groups, values += 4) p = PutGroup<uint32_t, 4, uint8_t, 2>(values, p);

@@ -34,8 +34,7 @@ void PutGroupVarint64(std::span<const uint64_t> values, ByteWriter& out);
 [[nodiscard]] bool ReadGroupVarint32(ByteReader& reader, size_t groups, uint32_t* out);
 [[nodiscard]] bool ReadGroupVarint64(ByteReader& reader, size_t groups, uint64_t* out);
 
-// Skip `groups` groups. Return false, with nothing consumed, if the remaining bytes do not hold the
-// groups.
+// Skip `groups` groups; false, with nothing consumed, as for ReadGroupVarint32.
 [[nodiscard]] bool SkipGroupVarint32(ByteReader& reader, size_t groups);
 [[nodiscard]] bool SkipGroupVarint64(ByteReader& reader, size_t groups);
 

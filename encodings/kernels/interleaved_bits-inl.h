@@ -47,9 +47,9 @@ HWY_INLINE void StoreWords(hn::Vec<RowTag<U>> words, uint8_t* to) {
 #endif
 }
 
-// Shift all lanes by the same number of bits. There are no shifts of 8-bit lanes, so pairs of these
-// lanes are shifted as 16-bit lanes. Then a lane gets bits of its neighbour, which the caller must
-// clear.
+// Shift all lanes by the same number of bits. There are no shifts of 8-bit lanes, so pairs of them
+// are shifted as 16-bit lanes, and the caller must clear the bits that a lane gets from its
+// neighbour.
 #if HWY_TARGET == HWY_SCALAR
 template <typename U>
 using ShiftTag = RowTag<U>;
@@ -68,9 +68,9 @@ HWY_INLINE hn::Vec<RowTag<U>> ShiftLeft(hn::Vec<RowTag<U>> v, size_t bits) {
                      hn::ShiftLeftSame(hn::BitCast(ShiftTag<U>(), v), static_cast<int>(bits)));
 }
 
-// Shifts all lanes by `bits`, like the functions above. For these functions, the processor copies
-// `bits` to a SIMD register before each shift. From AVX2 on, there is an instruction that shifts
-// each lane by a number of its own. This class uses it, and copies `bits` only once.
+// Shifts all lanes by `bits`, like the functions above, for which the processor copies `bits` to a
+// SIMD register before each shift. This class copies `bits` only once, and uses the instruction of
+// AVX2 that shifts each lane by a number of its own.
 template <typename U>
 class LaneShift {
  public:
@@ -97,10 +97,9 @@ class LaneShift {
   const V counts_;
 };
 
-// Packed numbers form rows; a row has one number for each lane. The function calls visit(index,
-// numbers) for each of the first `rows` rows. `index` is the index of the first number in the row.
-// numbers(lane) returns a SIMD vector with the numbers of the row, beginning with this lane.
-// Precondition: width > 0.
+// Calls visit(index, numbers) for each of the first `rows` rows of packed numbers; a row has one
+// number for each lane. `index` is the index of the first number in the row. numbers(lane) returns
+// a SIMD vector with the numbers of the row, beginning with this lane. Precondition: width > 0.
 template <typename U, typename Visit>
 HWY_INLINE void VisitRows(const uint8_t* packed, size_t width, size_t rows, const Visit& visit) {
   constexpr size_t kBits = kBitsOf<U>;
@@ -135,7 +134,7 @@ HWY_INLINE void VisitRows(const uint8_t* packed, size_t width, size_t rows, cons
 }
 
 // Unpacks the first `rows` rows of packed numbers. Calls put(index, numbers) for each SIMD vector
-// of numbers. `index` is the index of its first number. Precondition: width > 0.
+// of numbers, which begins with number `index`. Precondition: width > 0.
 template <typename U, typename Put>
 HWY_INLINE void UnpackRows(const uint8_t* packed, size_t width, size_t rows, const Put& put) {
   const size_t lanes = hn::Lanes(RowTag<U>());

@@ -109,8 +109,8 @@ HWY_INLINE void DeltasInFields(const uint8_t* packed, size_t width, U first, U s
   const auto put = [&](auto sums, U* to) HWY_ATTR {
     const auto more = hn::Add(sums, steps);
     hn::StoreU(hn::Add(more, carry), d, to);
-    // The next carry could be taken from the stored values. Computing it from the old carry is
-    // faster: the next vector then depends on one addition only.
+    // Computed from the old carry and not taken from the stored values, so that the next vector
+    // depends on one addition only.
     carry = hn::Add(carry, prefix_sum.BroadcastLast(more));
   };
   VisitRows<U>(packed, width, kBitsOf<U>, [&](size_t index, const auto& numbers) HWY_ATTR {
@@ -210,8 +210,8 @@ HWY_INLINE void Pack(const U* HWY_RESTRICT values, U reference, size_t width,
   }
 }
 
-// Unpacks a vector, and writes one bit for each number. matches(numbers) compares the numbers of a
-// SIMD vector and returns a mask; bit i is 1 if the mask is true for number i.
+// Unpacks a vector, and writes one bit for each number: matches(numbers) returns the mask of the
+// numbers of a SIMD vector for which the bit is 1.
 template <typename U, typename Matches>
 HWY_INLINE void MatchRows(const uint8_t* packed, size_t width, const Matches& matches,
                           uint8_t* bits) {

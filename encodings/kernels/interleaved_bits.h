@@ -2,11 +2,10 @@
 // unpacks without shuffles (cfile/FORMAT.md, FOR).
 //
 // The values are divided into rows of 128 bytes: value i is in lane i % lanes of row i / lanes,
-// where lanes = 128 / sizeof(U). Each lane is packed separately into words of sizeof(U) bytes. The
-// values of a lane lie back to back, and begin with the least significant bits of a word. The
-// packed vector also has rows of 128 bytes. Row k has word k of each lane, in the order of the
-// lanes. So a SIMD instruction unpacks neighbouring lanes, and the unpacked values have the right
-// order.
+// where lanes = 128 / sizeof(U). The values of each lane are packed back to back into words of
+// sizeof(U) bytes, from the least significant bits of a word on. The packed vector also has rows of
+// 128 bytes: row k has word k of each lane, in the order of the lanes. So a SIMD instruction
+// unpacks neighbouring lanes, and the unpacked values have the right order.
 #pragma once
 
 #include <cstddef>
@@ -44,14 +43,14 @@ void PackInterleaved(const U* values, U reference, int width, uint8_t* out);
 template <typename U>
 void UnpackInterleaved(const uint8_t* packed, int width, U reference, U* out);
 
-// Writes kVectorValues bits. Bit i is 1 if packed number i is in the range from `low` to `high`,
-// otherwise 0. If low > high, the range wraps around: it has the numbers from `low` to the largest
-// number, and from 0 to `high`.
+// Writes kVectorValues bits: bit i is 1 if packed number i is in the range from `low` to `high`. If
+// low > high, the range wraps around: it has the numbers from `low` to the largest number, and from
+// 0 to `high`.
 template <typename U>
 void MatchInterleaved(const uint8_t* packed, int width, U low, U high, uint8_t* bits);
 
-// Writes kVectorValues bits. Bit i is 1 if packed number i is one of `wanted`, otherwise 0.
-// Precondition: 1 <= wanted.size() <= kMostWanted.
+// Writes kVectorValues bits: bit i is 1 if packed number i is one of `wanted`. Precondition: 1 <=
+// wanted.size() <= kMostWanted.
 inline constexpr size_t kMostWanted = 8;
 template <typename U>
 void MatchAnyInterleaved(const uint8_t* packed, int width, std::span<const U> wanted,

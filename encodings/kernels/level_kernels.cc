@@ -33,8 +33,7 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The next two functions examine only the levels that fill whole vectors.
-// They set `count` to the number of levels that they have examined.
+// Examine only the levels that fill whole vectors, and set `count` to their number.
 
 // Returns how many of these levels are equal to `wanted`.
 size_t CountVectors(const uint16_t* levels, size_t& count, uint16_t wanted) {

@@ -6,16 +6,14 @@
 
 namespace cfile::encodings {
 
-// Returns how many of `count` levels are equal to `wanted`.
 size_t CountLevels(const uint16_t* levels, size_t count, uint16_t wanted);
 
 // Returns the largest of `count` levels, or 0 if `count` is 0.
 uint16_t LargestLevel(const uint16_t* levels, size_t count);
 
-// Says which entries of a leaf column are values of a node. The node is the leaf, or a list or
-// struct around the leaf. An entry is a value of the node if its repetition level is at most
-// `repetition` and its definition level is at least `definition`.
-// The value is null if the definition level is less than `valid_definition`.
+// Says which entries of a leaf column are values of a node: of the leaf, or of a list or struct
+// around it. They have a repetition level of at most `repetition` and a definition level of at
+// least `definition`. The value is null if the definition level is less than `valid_definition`.
 struct LevelRule {
   uint16_t repetition = 0;
   uint16_t definition = 0;
@@ -34,12 +32,11 @@ struct FoundLevelValues {
 // FindLevelValues may write up to this many elements too many to each of its output arrays.
 inline constexpr size_t kLevelValuesAhead = 64;
 
-// Finds the values of a node in `count` entries, which have one level of each kind.
-// For each value, writes a byte to `valid`: 1, or 0 if the value is null.
-// If the node is a list, each value is a list. Then, for each value, also writes a number to
-// `begins`: `elements_before` plus the number of elements in the lists before this one. If the node
-// is not a list, `begins` may be null.
-// Precondition: `begins` and `valid` have room for count + kLevelValuesAhead elements.
+// Finds the values of a node in `count` entries, which have one level of each kind. Writes to
+// `valid`, for each value, 1, or 0 if it is null. If the node is a list, each value is a list, and
+// `begins` gets, for each, `elements_before` plus the number of elements in the lists before it;
+// otherwise `begins` may be null. Precondition: `begins` and `valid` have room for count +
+// kLevelValuesAhead elements.
 FoundLevelValues FindLevelValues(const LevelRule& rule, const uint16_t* repetition,
                                  const uint16_t* definition, size_t count, uint32_t elements_before,
                                  int32_t* begins, uint8_t* valid);

@@ -70,8 +70,7 @@ class BitShuffleEncoder final : public BlockEncoder<T> {
   }
 
  private:
-  // Narrows the values to the fewest bytes that hold the largest value. Returns the size of an
-  // element in bytes.
+  // Narrows the values to the fewest bytes that hold the largest one. Returns this number of bytes.
   size_t Narrow() {
     uint32_t all = 0;
     for (size_t i = 0; i < count(); ++i) all |= ValueAt(i);

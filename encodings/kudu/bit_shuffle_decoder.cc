@@ -110,8 +110,8 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
  private:
   uint32_t num_chunks() const { return static_cast<uint32_t>(chunk_ends_.size()); }
 
-  // Finds the ends of the chunks. There must be as many chunks as the values need, and they must
-  // fill the block. Each chunk takes bytes of the block, so the memory for chunk_ends_ is bounded.
+  // Finds the ends of the chunks, which must be as many as the values need, and fill the block.
+  // Each chunk takes bytes of the block, so the memory for chunk_ends_ is bounded.
   absl::Status FindChunks(ByteReader& reader) {
     const uint64_t needed = (uint64_t{padded_} + (uint64_t{1} << chunk_shift_) - 1) >> chunk_shift_;
     chunk_ends_.clear();

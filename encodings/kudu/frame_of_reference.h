@@ -14,8 +14,8 @@
 
 namespace cfile::encodings {
 
-// The encoder and decoder of GROUP_VARINT. A decoder decodes the whole block in Open. Borrow points
-// to the decoded values.
+// The encoder and decoder of GROUP_VARINT. A decoder decodes the whole block in Open, and Borrow
+// points to its values.
 struct GroupVarintCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kGroupVarint;
   static constexpr std::string_view kName = "group-varint";

@@ -20,8 +20,8 @@ class KuduPolicy {
   // Kudu takes the whole batch and checks the size afterwards.
   size_t Take(size_t wanted, size_t room) const { return exact_ ? wanted : std::min(wanted, room); }
 
-  // True if a block of `count` values and `size_bytes` bytes is full. Our block is full at
-  // `capacity` values. Kudu's block is full when it has more bytes than the block size.
+  // True if a block of `count` values and `size_bytes` bytes is full: ours at `capacity` values,
+  // Kudu's when it has more bytes than the block size.
   bool IsFull(size_t count, size_t capacity, size_t size_bytes) const {
     return exact_ ? count > 0 && size_bytes > block_size_bytes_ : count >= capacity;
   }

@@ -22,8 +22,8 @@ void CopyStep(const uint8_t* from, uint8_t* to) {
   StoreLittleEndian(back, to + 8);
 }
 
-// Reads the bytes that extend a length of 15 and adds them to `length`. The first byte below 255 is
-// the last of these bytes. Returns false if the input ends before that byte.
+// Reads the bytes that extend a length of 15, up to the first byte below 255, and adds them to
+// `length`. Returns false if the input ends before that byte.
 bool ExtendLength(const uint8_t*& in, const uint8_t* in_end, size_t& length) {
   uint8_t byte;
   do {
@@ -50,8 +50,8 @@ uint64_t Repeat(const uint8_t* from, size_t offset) {
   }
 }
 
-// Writes `length` bytes at `to`. Each is a copy of the byte that lies `offset` bytes before it. May
-// overwrite up to kLz4SlackBytes bytes after the `length` bytes.
+// Writes `length` bytes at `to`, each a copy of the byte `offset` bytes before it. May overwrite up
+// to kLz4SlackBytes bytes after them.
 void CopyMatch(uint8_t* to, size_t offset, size_t length) {
   uint8_t* const end = to + length;
   const uint8_t* const from = to - offset;
@@ -70,8 +70,8 @@ void CopyMatch(uint8_t* to, size_t offset, size_t length) {
     return;
   }
   // If offset >= length, the source ends before the target begins. If `offset` is a multiple of
-  // kStep, each load reads the bytes of at most one store of this loop. In other cases, loads could
-  // read the bytes of two recent stores and would have to wait for both.
+  // kStep, each load reads the bytes of at most one store of this loop. Otherwise, loads could read
+  // the bytes of two recent stores and would have to wait for both.
   if (offset >= length || offset % kStep == 0) {
     if (length <= kLongMatch) {
       for (const uint8_t* next = from; to < end; to += kStep, next += kStep) CopyStep(next, to);

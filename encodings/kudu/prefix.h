@@ -20,9 +20,8 @@
 
 namespace cfile::encodings {
 
-// The encoder and decoder of PREFIX. A decoder keeps about 1 MiB for the values of one Read. If the
-// values would take more, Read returns fewer values. (A small block may stand for many long
-// values.)
+// The encoder and decoder of PREFIX. A decoder keeps about 1 MiB for the values of one Read, which
+// returns fewer values if they would take more. (A small block may stand for many long values.)
 struct PrefixCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kPrefix;
   static constexpr std::string_view kName = "prefix";

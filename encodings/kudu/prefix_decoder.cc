@@ -297,8 +297,8 @@ absl::Status PrefixDecoder::SeekToKeys(std::span<const std::string_view> keys,
     std::fill(bounds.begin(), bounds.end(), LowerBound{});
     return absl::OkStatus();
   }
-  // First find the restart points of all keys and prefetch their entries. Then search the entries:
-  // by that time they have arrived from memory.
+  // Find the restart points of all keys and prefetch their entries before searching them: by that
+  // time they have arrived from memory.
   for (size_t i = 0; i < keys.size(); ++i) {
     uint32_t bad_restart;
     bounds[i].position = FindRestart(keys[i], bad_restart);

@@ -64,9 +64,9 @@ class PrefixDecoder final : public BlockDecoder<std::string_view> {
   // point, its address against the stored offset.
   absl::Status NextEntry(Entry& entry);
 
-  // Return the error for damage. Damaged: `what` is wrong with the value at `position`, whose entry
-  // is at `at`. BadEntry: says what is wrong with that entry, which follows a key of `key_size`
-  // bytes. BadRestart: says what is wrong with restart point `index`.
+  // Return the error for damage: Damaged, if `what` is wrong with the value at `position`, whose
+  // entry is at `at`; BadEntry, if this entry, which follows a key of `key_size` bytes, is wrong;
+  // BadRestart, if restart point `index` is.
   absl::Status Damaged(uint32_t position, const uint8_t* at, const std::string& what) const;
   absl::Status BadEntry(uint32_t position, const uint8_t* at, size_t key_size) const;
   absl::Status BadRestart(uint32_t index) const;

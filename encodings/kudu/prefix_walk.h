@@ -47,7 +47,7 @@ struct PrefixWalk {
 // The longest keys that ReadShortKeys can read, in bytes.
 inline constexpr size_t kMaxShortKeyBytes = 64;
 
-// Reads values into the front of `out`, and moves `walk` past them. `done` is set to their number.
+// Reads values into the front of `out`, sets `done` to their number, and moves `walk` past them.
 // The values are written to memory one after the other, from walk.key + walk.key_size on. Stops at
 // a key longer than `limit`, at an entry that it cannot check cheaply (near the end of the entries,
 // with a length of more than one byte, or malformed), at the end of `out`, and at `arena_end`, the

@@ -13,8 +13,8 @@ namespace cfile::encodings {
 namespace {
 
 constexpr size_t kHeaderBytes = 8;
-// A block that repeats one value may never reach the block size in bytes. It ends after this many
-// values.
+// A block that repeats one value may never reach the block size in bytes, so it ends after this
+// many values.
 constexpr uint32_t kMaxValues = (uint32_t{1} << 31) - 1;
 
 template <typename T>

@@ -29,8 +29,8 @@ namespace cfile::encodings {
 // The encoder and decoder of ALP_RD, for floats and doubles. All bits of a value are preserved,
 // also those of NaNs and of -0.
 //
-// A decoder checks the size of the table in Open, and a vector when it reads from the vector. It
-// reads only the vectors that it needs. Gather and SeekToKey decode no vectors.
+// A decoder checks the size of the table in Open, and reads and checks only the vectors that it
+// needs. Gather and SeekToKey decode no vectors.
 struct AlpRdCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kAlpRd;
   static constexpr std::string_view kName = "alp-rd";

@@ -48,7 +48,7 @@ struct AlpRdVector {
     const U offset = number & static_cast<U>(LowBits(form.offset_width));
     return static_cast<U>(base(code) + (offset << form.shift));
   }
-  // Returns value `index`. Precondition: index < count.
+  // Precondition: index < count.
   U value(uint32_t index) const {
     const U number = count == kVectorValues
                          ? UnpackOneInterleaved<U>(packed.data(), form.width(), index)
@@ -70,15 +70,13 @@ class AlpRdTable : public VectorTable<AlpRdEntry> {
   using U = V;
   using Vector = AlpRdVector<U>;
 
-  // kDataLoss: the block is too short for its table, or it has bytes but no values. Then size() is
-  // 0.
+  // kDataLoss: see VectorTable::OpenTable.
   absl::Status Open(const BlockView& block) { return OpenTable(block, kName); }
 
   // Preconditions of the functions below: index < size().
 
   // Checks the entry and the size of vector `index`, and sets `vector`. Does not check the
-  // positions of the exceptions. Returns false if the vector is damaged. Then Damage returns the
-  // error.
+  // positions of the exceptions. Returns false if the vector is damaged: Damage returns the error.
   bool Find(uint32_t index, Vector& vector) const {
     const AlpRdEntry entry = LoadEntry(index);
     const uint32_t count = CountOf(index);

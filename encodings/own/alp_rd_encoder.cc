@@ -25,14 +25,14 @@ struct AlpRdPlan {
 };
 
 // Chooses the plan of a vector. One base, the least value, always covers all values. To find a
-// plan with which the vector takes fewer bytes, this class divides the range of the values into
-// intervals of 2^width numbers, for each width. Intervals that have many values of a sample get a
-// base; the values of other intervals are exceptions.
+// smaller plan, this class divides the range of the values, for each width, into intervals of
+// 2^width numbers. Intervals that have many values of a sample get a base; the values of other
+// intervals are exceptions.
 template <typename U>
 class PlanSearch {
  public:
-  // `width`: the width of the best plan of a similar vector. Widths near it are tried first. If the
-  // best one of them lies within, others are not tried. kAnyWidth: all widths are tried.
+  // `width`: the width of the best plan of a similar vector, or kAnyWidth. Widths near it are tried
+  // first, and others only if the best of these is at the border.
   PlanSearch(std::span<const U> values, int width) {
     U all = 0;
     for (const U value : values) all |= value;

@@ -24,11 +24,9 @@
 
 namespace cfile::encodings {
 
-// The encoder and decoder of COMPACT.
-//
-// Open checks the bytes before the pages. A page is checked when it is decoded. The decoder always
-// decodes whole pages. If only a part of a page is read, the decoder keeps the values of this page
-// for the next reads.
+// The encoder and decoder of COMPACT. Open checks the bytes before the pages; a page is checked
+// when it is decoded, always as a whole. If only a part of a page is read, the decoder keeps the
+// values of this page for the next reads.
 struct CompactCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kCompact;
   static constexpr std::string_view kName = "compact";

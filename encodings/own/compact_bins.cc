@@ -31,9 +31,9 @@ constexpr auto kLogs = [] {
   return logs;
 }();
 
-// Returns the cost of the codes and the offsets of `count` numbers in a bin of this width, minus
-// count * log2(n), where n is the number of all numbers in all bins. The sum of these differences
-// is the same for each division into bins, so ChooseBins adds it only once.
+// Returns the cost of the codes and the offsets of `count` numbers in a bin of this width, without
+// count * log2(n), where n is the number of all numbers in all bins: the sum of these is the same
+// for each division into bins, so ChooseBins adds it only once.
 int64_t CostOfBin(uint64_t count, int width) {
   return static_cast<int64_t>(count) * (width * kCostOfBit - CostOfLog2(count));
 }
@@ -56,8 +56,7 @@ std::vector<uint16_t> WeightsOf(std::span<const CompactBin> bins, int log) {
     weights.push_back(static_cast<uint16_t>(std::max<uint64_t>(share, 1)));
     left -= weights.back();
   }
-  // Corrects the sum step by step. A step changes the largest weight by 1, because this is the
-  // smallest relative change.
+  // Corrects the sum, each time by 1 at the largest weight, which is the smallest relative change.
   for (; left != 0; left += left < 0 ? 1 : -1) {
     uint16_t& largest = *std::max_element(weights.begin(), weights.end());
     largest = static_cast<uint16_t>(largest + (left < 0 ? -1 : 1));
@@ -92,8 +91,8 @@ CompactHistogram::CompactHistogram(std::span<const uint64_t> sample, size_t most
   }
   for (size_t i = 1; i < most_intervals; ++i) {
     const uint64_t number = sample[i * sample.size() / most_intervals];
-    // If an interval already begins with this number, the number is frequent. Then the next
-    // interval begins after it, so that the number has an interval of its own.
+    // If an interval already begins with this number, the number is frequent: the next interval
+    // begins after it, so that it has an interval of its own.
     if (number == begins_[size_ - 1] && number != UINT64_MAX) {
       begin(number + 1);
     } else {

@@ -8,8 +8,8 @@
 
 namespace cfile::encodings {
 
-// A cost is an integer that stands for a number of bits: kCostOfBit stands for one bit. Costs are
-// not floats, so that the same values give the same bytes on every machine.
+// A cost is a number of bits as an integer, not as a float, so that the same values give the same
+// bytes on every machine. kCostOfBit stands for one bit.
 inline constexpr int64_t kCostOfBit = 4096;
 
 // Returns log2(number) as a cost. The result is less than 0.006 bits too small. Precondition:

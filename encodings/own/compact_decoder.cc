@@ -146,7 +146,6 @@ class CompactDecoder final : public BlockDecoder<T> {
     return LoadLittleEndian<uint32_t>(bytes_.data() + pages_at_ + size_t{page} * sizeof(uint32_t));
   }
 
-  // Decodes the values of a page to `out`.
   absl::Status Decode(uint32_t page, T* out) {
     const uint32_t pages = VectorsOf(this->count_);
     const uint32_t count = std::min(kValues, this->count_ - page * kValues);
@@ -200,8 +199,8 @@ class CompactDecoder final : public BlockDecoder<T> {
   }
 
   // Unpacks the numbers of a page, and replaces differences by the numbers from which they were
-  // taken. Returns the number of bits of the packed offsets. If `packed` does not have exactly the
-  // bytes of these bits, the numbers are arbitrary.
+  // taken. Returns the number of bits of the packed offsets. The numbers are arbitrary if `packed`
+  // has another size.
   size_t UnpackNumbers(std::span<const uint8_t> packed, uint32_t count, const U* sums, U* numbers) {
     const U lower = table_.lowers[0];
     const int width = table_.widths[0];

@@ -29,8 +29,7 @@ class CompactWriter {
  public:
   using U = CompactNumber<T>;
 
-  // Encodes `values` into one block, and appends the block to `out`. Precondition: `values` has 1
-  // to 2^32 - 1 values.
+  // Appends `values` to `out` as one block. Precondition: `values` has 1 to 2^32 - 1 values.
   void Write(std::span<const T> values, ByteWriter& out) {
     values_ = values;
     exceptions_.clear();
@@ -40,8 +39,8 @@ class CompactWriter {
     const CompactBins bins = Divide();
     const size_t begin = out.size();
     WriteBlock(bins, out);
-    // The choice is based on estimates. If the block takes more bytes than a block without a
-    // transformation and codes can take, such a block is written instead.
+    // The choice is based on estimates. If the block is larger than a block without a
+    // transformation and codes can be, such a block is written instead.
     if (out.size() - begin <= PlainBytes()) return;
     out.Truncate(begin);
     exceptions_.clear();
@@ -71,8 +70,7 @@ class CompactWriter {
            VectorsOf(static_cast<uint32_t>(count())) * sizeof(uint32_t) + count() * sizeof(U);
   }
 
-  // Converts the values to integers, and stores the integers in levels_[0]. Chooses decimals and
-  // multiples.
+  // Stores the values as integers in levels_[0]. Chooses decimals and multiples.
   void MakeIntegers() {
     if constexpr (std::is_floating_point_v<T>) {
       if (!MakeDecimals()) return MakePlainIntegers();
@@ -94,7 +92,7 @@ class CompactWriter {
   // Sets `integer` to the integer that gives exactly `value` when it is divided by `power`. Returns
   // false if there is no such integer.
   static bool ToInteger(T value, T power, U& integer) {
-    // A float cannot represent all integers above this limit. Floats with so many digits would
+    // Above this limit, a float cannot represent all integers. Floats with so many digits would
     // nearly all count as decimals, without any advantage.
     constexpr T kLimit = sizeof(T) == 4 ? T{0x1p24} : T{0x1p53};
     const T scaled = value * power;
@@ -174,9 +172,8 @@ class CompactWriter {
     form_.addend = least;
   }
 
-  // Returns the number that must be subtracted from numbers of this order before they are compared.
-  // Numbers are unsigned, but stand for signed numbers if the result is not 0. After the
-  // subtraction, the unsigned numbers have the order of the signed numbers.
+  // Returns the number to subtract from numbers of this order, so that the unsigned results have
+  // the order of the numbers: not 0 if they stand for signed numbers.
   U OriginOf(int order) const {
     return order > 0 || (IsSigned() && !form_.multiples) ? kHalf : U{0};
   }
@@ -190,9 +187,9 @@ class CompactWriter {
     to[0] = count() > 1 ? to[1] : U{0};
   }
 
-  // Chooses the slope of a line, sets line_ to the distances of the numbers from the line, and sets
-  // line_begins_ to the begin of the line in each page. The begins are chosen so that no distance
-  // is negative. Precondition: there are at least two values.
+  // Chooses the slope of a line, and sets line_ to the distances of the numbers from the line, and
+  // line_begins_ to the begin of the line in each page, so that no distance is negative.
+  // Precondition: there are at least two values.
   void MakeLine() {
     const std::vector<U>& from = levels_[0];
     const auto rise = static_cast<Signed>(static_cast<U>(from.back() - from.front()));
@@ -229,7 +226,7 @@ class CompactWriter {
     const std::vector<uint64_t> sample = Sample(numbers, origin, kSample);
     CompactHistogram histogram(sample, kIntervals);
     for (const uint64_t number : sample) histogram.Add(number);
-    // The sample is only a part of the numbers. So only the same part of the cost of a bin counts.
+    // The sample is only a part of the numbers, so only this part of the cost of a bin counts.
     const int64_t bin = static_cast<int64_t>(kBinBytes * 8 * sample.size() / count()) * kCostOfBit;
     constexpr int64_t kNoSlack = std::numeric_limits<int64_t>::max();
     // A page has kVectorValues numbers, and the sample is charged its share of the sums.
@@ -386,8 +383,7 @@ class CompactWriter {
 
   std::span<const T> values_;
   Transformation<T> form_;
-  // levels_[0] has the integers. levels_[k] has the differences between neighbours in levels_[k -
-  // 1].
+  // levels_[0] has the integers, levels_[k] the differences between neighbours in levels_[k - 1].
   std::array<std::vector<U>, kMaxOrder + 1> levels_;
   std::vector<U> line_;                      // see MakeLine
   std::vector<U> line_begins_;               // see MakeLine

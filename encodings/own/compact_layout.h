@@ -45,10 +45,9 @@ T PowerOfTen(int decimals) {
   return static_cast<T>(kPowers[static_cast<size_t>(decimals)]);
 }
 
-// How the values of a block become numbers. First, floats become integers. Then, with multiples,
-// the addend is subtracted, and the result is divided by the factor. At the end, with a line, each
-// number is replaced by its distance from the line. Otherwise the numbers are replaced by the
-// differences between neighbours, `order` times.
+// How the values of a block become numbers. Floats become integers. With multiples, the addend is
+// subtracted, and the result is divided by the factor. Each number is then replaced by its distance
+// from a line, if there is one, or `order` times by the difference from its neighbour.
 template <typename T>
 struct Transformation {
   using U = CompactNumber<T>;
@@ -57,7 +56,7 @@ struct Transformation {
   // True if there is a line. It begins at the sum of the page, and rises by `slope` for each value.
   bool line = false;
   bool multiples = false;
-  // Only for floats. True if a value is an integer divided by 10^power. False if the integers are
+  // Only for floats. True if a value is an integer divided by 10^power, false if the integers are
   // made from the bits of the floats (OrderToFloats).
   bool decimals = false;
   int power = 0;

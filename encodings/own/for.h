@@ -27,10 +27,10 @@ namespace cfile::encodings {
 
 // The encoder and decoder of FOR.
 //
-// A decoder checks the size of the table in Open, and a vector when it reads from the vector. It
-// reads only the vectors that it needs. Gather reads value by value. SeekToKey and ReadMatches do
-// not decode a vector if its minimum and maximum are enough. Otherwise they decode vectors of form
-// 1, and ReadMatches also vectors of fewer than 1,024 values.
+// A decoder checks the size of the table in Open, and reads and checks only the vectors that it
+// needs. Gather reads value by value. SeekToKey and ReadMatches do not decode a vector if its
+// minimum and maximum are enough. Otherwise they decode vectors of form 1, and ReadMatches also
+// vectors of fewer than 1,024 values.
 struct ForCodec : CodecDefaults {
   static constexpr Encoding kEncoding = Encoding::kFor;
   static constexpr std::string_view kName = "for";

@@ -25,8 +25,8 @@ struct Frame {
   size_t bytes;  // of the vector
 };
 
-// Searches the frame with which a vector takes the fewest bytes. Tries only some references. If two
-// frames take the same number of bytes, chooses the frame with fewer exceptions.
+// Finds the frame, for some of the references, with which a vector takes the fewest bytes; among
+// equals, that with the fewest exceptions.
 template <typename T>
 class FrameSearch {
  public:
@@ -101,9 +101,9 @@ class FrameSearch {
   }
 
   // If a few values are far below the others, the minimum is a bad reference. So this function
-  // takes a value from the middle, and searches the interval around this value with which the
-  // vector takes the fewest bytes. Then it tries the intervals that begin with the least value in
-  // this interval, or end with the greatest value in it.
+  // takes a value from the middle, and searches the interval around it with which the vector takes
+  // the fewest bytes. It then tries the intervals that begin with the least value in this interval,
+  // or end with the greatest.
   void TryAroundCenter(int widest) {
     const size_t count = values_.size();
     std::array<T, 5> some;

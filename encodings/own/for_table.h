@@ -35,7 +35,7 @@ struct ForVector {
     return LoadLittleEndian<U>(exceptions.positions + exceptions.count * sizeof(uint16_t) +
                                exception * sizeof(U));
   }
-  // Returns value `index`. Precondition: index < count.
+  // Precondition: index < count.
   U value(uint32_t index) const {
     if (form == ForForm::kDelta) {
       const U sum = SumInterleaved<U>(packed.data(), width, index + 1);
@@ -59,15 +59,13 @@ class ForTable : public VectorTable<ForEntry<T>> {
   using Entry = ForEntry<T>;
   using Vector = ForVector<T>;
 
-  // kDataLoss: the block is too short for its table, or it has bytes but no values. Then size() is
-  // 0.
+  // kDataLoss: see VectorTable::OpenTable.
   absl::Status Open(const BlockView& block) { return this->OpenTable(block, kName); }
 
   // Preconditions of the functions below: index < size().
 
   // Checks the entry and the size of vector `index`, and sets `vector`. Does not check the
-  // positions of the exceptions. Returns false if the vector is damaged. Then Damage returns the
-  // error.
+  // positions of the exceptions. Returns false if the vector is damaged: Damage returns the error.
   bool Find(uint32_t index, Vector& vector) const {
     const Entry entry = this->LoadEntry(index);
     const uint32_t count = this->CountOf(index);

@@ -85,7 +85,7 @@ absl::Status FsstDecoder::LoadGroup(uint32_t group) {
 
   const size_t first = separate() ? 0 : 1;
   const auto unpack = [&](std::span<const uint8_t> packed, int width, uint32_t* sizes) {
-    // UnpackBits is faster if the number of sizes is a multiple of 8. So unpack some more sizes if
+    // UnpackBits is faster if the number of sizes is a multiple of 8, so some more are unpacked if
     // the group has enough bytes.
     const auto rest = bytes.subspan(static_cast<size_t>(packed.data() - bytes.data()));
     const size_t count = group_count_ - first, more = (count + 7) / 8 * 8;

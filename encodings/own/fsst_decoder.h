@@ -26,8 +26,8 @@ struct SymbolDictionary final : Dictionary {
 inline constexpr uint32_t kFsstStepValues = 16;
 inline constexpr uint32_t kFsstGroupSteps = kFsstGroupValues / kFsstStepValues;
 
-// A place in the text of a group. It may be in the middle of a symbol: it is `skip` bytes after the
-// front of the symbol, whose code is at byte `code` of the block.
+// A place in the text of a group, perhaps in the middle of a symbol: `skip` bytes after the front
+// of the symbol, whose code is at byte `code` of the block.
 struct FsstPlace {
   uint32_t code : 29;
   uint32_t skip : 3;
@@ -60,8 +60,8 @@ struct FsstGroupSteps {
   void PrefetchStep(std::span<const uint8_t> block, uint32_t step) const;
 };
 
-// The seek index of a block of form 1. A search with this index reads the header of the block and
-// one group. It seldom reads the first keys of other groups.
+// The seek index of a block of form 1. A search with it reads the header of the block and one
+// group, and seldom the first keys of other groups.
 struct FsstSeekIndex final : public SeekIndex {
   size_t block_bytes = 0;
   uint32_t count = 0;
@@ -82,7 +82,7 @@ struct FsstSeekIndex final : public SeekIndex {
 // Open takes time independent of the number of values: each group is checked when it is used.
 class FsstDecoder final : public BlockDecoder<std::string_view> {
  public:
-  // `dictionary` may be null. Then groups with codes cannot be read.
+  // `dictionary`: null if there is none; groups with codes then cannot be read.
   explicit FsstDecoder(std::shared_ptr<const SymbolDictionary> dictionary)
       : dictionary_(std::move(dictionary)) {}
 

@@ -249,7 +249,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     compressor_->CompressAll(texts_, codes_, code_sizes_);
   }
 
-  // Appends a group: in form 1, group `part` of the two that were compressed. Returns the stored
+  // Appends a group (form 1: group `part` of the two that were compressed), and returns the stored
   // bytes of its text.
   size_t PutGroup(FsstForm form, uint32_t group, size_t part, ByteWriter& out) {
     const bool separate = form == FsstForm::kSeparate;
@@ -305,8 +305,8 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   // Stored bytes for kWhole bytes of front-coded text, in the last block. At first, a guess.
   uint64_t text_ratio_ = kWhole * 5 / 8;
 
-  // The current block: the sizes of all values, shared with the value before and not shared, and
-  // the bytes that are not shared. Where the text of each group begins.
+  // The current block: the sizes of all values, shared with the value before and not shared, the
+  // bytes that are not shared, and where the text of each group begins.
   ByteWriter text_;
   std::vector<uint32_t> shared_;
   std::vector<uint32_t> suffixes_;

@@ -69,8 +69,8 @@ inline absl::Status ParseFsstHeader(std::span<const uint8_t> block, uint32_t cou
   return absl::OkStatus();
 }
 
-// Returns the bytes of a group of a block of `groups` groups, or an empty span if the offset of the
-// group or of the next one is wrong. Precondition: ParseFsstHeader has accepted the block.
+// Returns the bytes of a group of a block of `groups` groups, or none if the offset of the group or
+// of the next one is wrong. Precondition: ParseFsstHeader has accepted the block.
 inline std::span<const uint8_t> FsstGroupBytes(std::span<const uint8_t> block,
                                                const FsstHeader& header, uint32_t groups,
                                                uint32_t group) {

@@ -186,8 +186,8 @@ void FsstDecoder::ChooseStep(std::string_view key, Start& start) {
     const int equal_bits = std::countl_zero(steps->heads[step - 1] ^ head);
     start.first = step * kFsstStepValues;
     start.less = true;
-    // If the values ascend, the first byte that differs is greater in the key. So the key has more
-    // bytes. The values of a damaged file may not ascend.
+    // If the values ascend, the first byte that differs is greater in the key, so the key has more
+    // bytes. In a damaged file, they might not ascend.
     start.matched = std::min(key.size(), steps->depth + static_cast<size_t>(equal_bits) / 8);
   }
   steps->PrefetchStep(block_, step);

@@ -1,6 +1,6 @@
-// The table of a block that is divided into vectors of kVectorValues values: FOR and ALP_RD. The
-// table has an entry for each vector. It is followed by the vectors, in the order of their entries
-// and without gaps. Internal to these encodings.
+// The table of a block that is divided into vectors of kVectorValues values: FOR and ALP_RD. It has
+// an entry for each vector, and is followed by the vectors, in this order and without gaps.
+// Internal to these encodings.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ class VectorTable {
   }
 
  protected:
-  // `name`: of the encoding, for the error. kDataLoss: the block is too short for its table, or it
-  // has bytes but no values. Then size() is 0.
+  // `name`: of the encoding, for the error. kDataLoss, with size() 0: the block is too short for
+  // its table, or it has bytes but no values.
   absl::Status OpenTable(const BlockView& block, std::string_view name) {
     const uint32_t vectors = VectorsOf(block.count);
     const uint64_t table_bytes = uint64_t{vectors} * Entry::kBytes;
@@ -61,7 +61,7 @@ class VectorTable {
   uint32_t CountOf(uint32_t index) const {
     return std::min<uint32_t>(kVectorValues, count_ - index * uint32_t{kVectorValues});
   }
-  // Returns where the vector ends. There the next vector begins, or the block ends.
+  // Returns where the vector ends: at the begin of the next one, or at the end of the block.
   size_t EndOf(uint32_t index) const {
     return index + 1 == size_ ? bytes_.size() : LoadEntry(index + 1).offset;
   }

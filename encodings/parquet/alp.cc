@@ -57,7 +57,7 @@ class AlpEncoder final : public PageEncoder<T> {
     const auto bits_of_value = [&] {
       return 8 * (block.bytes.size() - begin) / std::max<size_t>(values.size(), 1);
     };
-    // The pairs of an earlier page may not fit this one.
+    // The pairs of an earlier page might not fit this one.
     if (!searched && bits_of_value() > bits_of_value_ + 1 + bits_of_value_ / 16) {
       FindPairs(values);
       block.bytes.Truncate(begin);

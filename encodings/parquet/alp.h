@@ -6,8 +6,8 @@
 //   vector  exponent · factor · number of exceptions uint16 · frame of reference · width ·
 //           deltas · positions of the exceptions, uint16 each · values of the exceptions
 //
-// ALP is in preview in Parquet. This layout is frozen for this library (rule AL8 of FORMAT.md).
-// Automatic choice of an encoding may choose ALP.
+// ALP is in preview in Parquet, but this layout is frozen for this library (rule AL8 of FORMAT.md),
+// and automatic choice may choose it.
 #pragma once
 
 #include <cstdint>

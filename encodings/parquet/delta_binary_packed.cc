@@ -306,10 +306,10 @@ std::unique_ptr<BlockDecoder<T>> MakeDeltaBinaryPackedDecoder(DeltaBlocks blocks
 
 namespace {
 
-// Adds the fields of the delta block that begins at the next byte of `description`. `left`: the
-// number of deltas in this block and the blocks after it. Stops after the miniblock with the last
-// delta. Subtracts the number of deltas in the added miniblocks from `left`. Returns false if the
-// block is damaged or the description becomes full; then some of the fields may have been added.
+// Adds the fields of the delta block that begins at the next byte of `description`, up to the
+// miniblock with the last delta. `left`: the number of deltas in this block and the blocks after
+// it, less those of the added miniblocks afterwards. Returns false if the block is damaged or the
+// description becomes full; then some of the fields may have been added.
 template <typename T>
 bool AddDeltaBlock(uint32_t miniblocks, uint32_t miniblock_size, uint32_t& left,
                    BlockDescription& description) {

@@ -72,7 +72,7 @@ template <typename T>
 void EncodeDeltaBinaryPacked(std::span<const T> values, const DeltaBlockShape& shape,
                              ByteWriter& out, std::vector<DeltaPlace<T>>* places);
 
-// Reads a stream forwards in steps of any size. T is int32_t or int64_t. Allocates nothing.
+// Reads a stream of int32_t or int64_t forwards in steps of any size, without allocating.
 //
 // After an error, call Rewind or Restore before any other read.
 template <typename T>
@@ -146,10 +146,9 @@ class DeltaBinaryPackedReader {
   size_t group_next_ = kDeltaGroup;
 };
 
-// Moves `reader` to `position`. Begins at the nearest of these before `position`: the reader's
-// current position (unless `must_rewind`), the first value, and the `places` of a skip table.
-// `place_bytes` is the size of a place, and load(bytes) reads a place. `places` is empty if there
-// is no skip table.
+// Moves `reader` to `position` from the nearest of these before it: the reader's current position
+// (unless `must_rewind`), the first value, and the `places` of a skip table, which is empty if
+// there is none. `place_bytes` is the size of a place, and load(bytes) reads a place.
 template <typename Reader, typename Load>
 absl::Status SeekWithPlaces(Reader& reader, bool must_rewind, uint32_t position,
                             std::span<const uint8_t> places, size_t place_bytes, Load load) {

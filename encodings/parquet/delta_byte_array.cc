@@ -53,10 +53,10 @@ struct Arena {
 };
 
 // A sink receives rebuilt values, back to back. ViewSink puts them into the decoder's buffer, and
-// puts views of them into `out`. PackedSink appends them to a PackedStrings.
+// views of them into `out`. PackedSink appends them to a PackedStrings.
 //
-// The caller writes the next values at next(), which has room() bytes, and the end of each value to
-// ends(). An end is an offset; next() has the offset offset(). Then the caller calls Add.
+// The caller writes the next values at next(), which has room() bytes, and the end of each value,
+// as an offset, to ends(), and then calls Add. next() has the offset offset().
 class ViewSink {
  public:
   // Puts values after the first `used` bytes of the arena.

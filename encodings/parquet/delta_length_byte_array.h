@@ -39,7 +39,7 @@ uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values,
                                     std::span<const std::string_view> owners, ByteWriter& out,
                                     std::vector<DeltaLengthPlace>* places);
 
-// Reads a stream forwards. Allocates nothing. After an error, call Rewind or Restore before any
+// Reads a stream forwards, without allocating. After an error, call Rewind or Restore before any
 // other read.
 class DeltaLengthReader {
  public:

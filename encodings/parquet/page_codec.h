@@ -367,8 +367,8 @@ class PageBlockDecoder final : public BlockDecoder<T> {
       this->position_ = decoder_->position();
       return bound;
     } else if constexpr (kSameBytes) {
-      // If T is unsigned, the order of T differs from the order of P, so decoder_ cannot search.
-      // Instead, this function searches the values of the page, if decoder_ can lend them.
+      // If T is unsigned, its order differs from that of P, so decoder_ cannot search. The values
+      // of the page are searched instead, if decoder_ can lend them.
       CFILE_RETURN_IF_ERROR(SeekTo(0));
       const std::span<const T> values = Borrow(this->count_);
       if (values.size() == this->count_) {

@@ -135,8 +135,8 @@ class DictionaryEncoder final : public PageEncoder<P> {
     return out.size() - begin + added < plain_bytes;
   }
 
-  // True if there are 8 consecutive equal codes. Then 4 of them begin at a multiple of 4, so only
-  // these positions are tested.
+  // True if there are 8 consecutive equal codes. Four of these begin at a multiple of 4, so only
+  // such positions are tested.
   bool HasLongRun() const {
     const std::vector<uint32_t>& codes = block_codes_;
     for (size_t i = 0; i + 4 <= codes.size(); i += 4) {

@@ -29,7 +29,7 @@ namespace cfile::encodings {
 // block adds no values to the dictionary and is a page of another encoding
 // (EncodedBlock::encoding), as Parquet allows for each page: DELTA_BINARY_PACKED (integers) or
 // DELTA_LENGTH_BYTE_ARRAY (BYTE_ARRAY) if that is smaller than PLAIN, skip table included; else
-// PLAIN. So the dictionary never costs more bytes than it saves.
+// PLAIN. The dictionary never costs more bytes than it saves.
 //
 // A decoder without a dictionary opens only pages without values.
 struct ParquetDictionaryCodec : PageCodec<ParquetDictionaryCodec> {

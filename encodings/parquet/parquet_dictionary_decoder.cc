@@ -234,8 +234,8 @@ class DictionaryDecoder final : public BlockDecoder<P> {
     const std::string_view* const values = dictionary_->values.get();
     size_t done = 0;
     while (done < count) {
-      // First copy short values, in wide steps that include bytes after each value. Then copy one
-      // value of any size.
+      // Copy short values, in wide steps that include bytes after each value, and then one value of
+      // any size.
       const size_t room = std::min(budget.left(), (count - done) * kWide);
       const auto before = static_cast<uint32_t>(out.data().size());
       uint8_t* to = out.ReserveData(room);

@@ -134,7 +134,7 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
         next += size;
       }
       // The loop above reads each value only after the length of the value before it. Values of
-      // equal length can be read without this wait.
+      // equal length need not wait for it.
       const size_t size = out[i - 1].size();
       if (i < kStep || size != out[i - 2].size() || size != out[i - 3].size() ||
           size != out[i - 4].size()) {

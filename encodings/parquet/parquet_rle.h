@@ -11,8 +11,8 @@
 
 namespace cfile::encodings {
 
-// The encoder and decoder of RLE, for bools. A decoder ignores bytes after the RLE-hybrid. A page
-// of no values may be empty.
+// The encoder and decoder of RLE, for bools. A decoder ignores bytes after the RLE-hybrid, and a
+// page of no values may be empty.
 struct ParquetRleCodec : PageCodec<ParquetRleCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetRle;
   static constexpr std::string_view kName = "parquet-rle";
