@@ -39,7 +39,7 @@ struct TimeOfDay {
   int64_t fraction = 0;  // units
 };
 
-// Takes a time of day. False if there is none. Sets `too_fine` if `unit` cannot represent the
+// Takes a time of day; false if there is none. Sets `too_fine` if `unit` cannot represent the
 // fraction exactly.
 bool TakeTime(TextScanner& scanner, TimeUnit unit, TimeOfDay& time, bool& too_fine) {
   int hour = 0, minute = 0, second = 0;

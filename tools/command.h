@@ -88,8 +88,8 @@ struct Command {
   // usage, and its footer is wrapped at the width of a terminal.
   std::string usage = {};
 
-  // Adds an option. `spec` is its name and its form, which may be missing: "--count N". The
-  // reference is valid as long as the command. What `target` points to must outlive the parsing.
+  // Adds an option. `spec`: its name and, perhaps, its form: "--count N". What `target` points to
+  // must outlive the parsing. The reference is valid as long as the command.
   Option& Add(std::string_view spec, Target target, std::string help, Check check = nullptr);
   // Adds an option whose value is a list of names in the form of ParseNames (cfile/filter.h). The
   // option may be given several times; `names` gets all names.

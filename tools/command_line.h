@@ -21,13 +21,11 @@ enum ExitCode : int { kFine = 0, kUsage = 1, kDamaged = 2, kIoError = 3, kCannot
 // such as kNotFound (an input, or a file of a table) and kPermissionDenied -> kIoError.
 ExitCode ExitCodeOf(const absl::Status& status);
 
-// Returns the exit code for `status`, which a check of a file or of a table has found. Does the
-// same as ExitCodeOf, except that kNotFound -> kDamaged, because a table without one of its files
-// is damaged.
+// As ExitCodeOf, for a `status` that a check of a file or of a table has found: kNotFound ->
+// kDamaged, because a table without one of its files is damaged.
 ExitCode ExitCodeOfFinding(const absl::Status& status);
 
-// Returns the worse of two exit codes. kDamaged is the worst exit code. Of other exit codes, the
-// larger number is worse.
+// Returns the worse of two exit codes: kDamaged, otherwise the larger number.
 ExitCode Worse(ExitCode one, ExitCode other);
 
 // Replaces the name of a limit of the library at the end of `message` by the command-line option:
@@ -35,8 +33,8 @@ ExitCode Worse(ExitCode one, ExitCode other);
 // "ReaderOptions::stored_rows" by "--stored-rows".
 std::string WithOptionNames(std::string_view message);
 
-// Prints "TOOL: MESSAGE" to stderr, as one line that is safe for a terminal, and returns the exit
-// code of `status`. The message has the option names of WithOptionNames.
+// Prints "TOOL: MESSAGE" to stderr, as one line that is safe for a terminal and has the names of
+// WithOptionNames, and returns the exit code of `status`.
 ExitCode Report(std::string_view tool, const absl::Status& status);
 // Prints "TOOL: warning: MESSAGE" to stderr.
 void Warn(std::string_view tool, std::string message);

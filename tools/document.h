@@ -21,8 +21,7 @@
 namespace cfile::tools {
 
 // The bounds as text, in the form of tools/value_text.h. Strings are not escaped. nullopt: the
-// bound is not known. A bound that is not exact has a text, too, although perhaps no value is equal
-// to this bound.
+// bound is not known. If a bound is not exact, perhaps no value is equal to its text.
 struct BoundTexts {
   std::optional<std::string> min;
   std::optional<std::string> max;
@@ -33,12 +32,12 @@ BoundTexts TextOfBounds(const ColumnType& type, const BlockStatistics& statistic
 // not known.
 std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes);
 
-// Returns `text` if it has at most `max_bytes` bytes. Otherwise returns its first characters, which
-// together have at most `max_bytes` bytes, and "...".
+// Returns `text` if it has at most `max_bytes` bytes, otherwise as many of its first characters,
+// and "...".
 std::string CutInLine(const std::string& text, size_t max_bytes);
 
-// The properties of one thing, such as a block. In JSON they are the members of an object, in text
-// the cells of a line. A Record makes only the form that the user asked for.
+// The properties of one thing, such as a block: in JSON the members of an object, in text the cells
+// of a line. A Record makes only the form that the user asked for.
 class Record {
  public:
   explicit Record(bool json) : is_json_(json), json_(Json::object()) {}
@@ -87,9 +86,9 @@ struct Heading {
 };
 inline constexpr TextColumn kNumberColumn = {.right = true};
 
-// Records of one kind, which are printed together. In text, each record is a line, and each column is
-// as wide as its longest cell. The first line has the headings, unless all of them are empty. A table
-// that has no headings prints no text.
+// Records of one kind, which are printed together: in text, a line for each, with columns as wide
+// as their longest cells, after a line of headings, unless all are empty. A table that has no
+// headings prints no text.
 class Table {
  public:
   explicit Table(bool json, std::vector<Heading> headings = {})

@@ -12,11 +12,10 @@
 
 namespace cfile::tools {
 
-// Returns, in a few words, the property of the values that makes the encoding small. If all values
-// have the same size, the text also says which part of this size is left: "few distinct values: 3 %
-// of plain". If the column has several encodings, the text is about the one with the most bytes.
-// `type`: the type of the column. `totals`: the totals after Finish of a writer that chose the
-// encoding automatically.
+// Returns, in a few words, the property of the values that makes the encoding (of several, the one
+// with the most bytes) small, and if all values have the same size, which part of it is left: "few
+// distinct values: 3 % of plain". `type`: the type of the column. `totals`: the totals after Finish
+// of a writer that chose the encoding automatically.
 std::string EncodingReason(const ColumnType& type, const ColumnTotals& totals);
 
 // The goals of automatic choice, with the names that the options of the tools have.

@@ -13,8 +13,7 @@
 
 namespace cfile::tools {
 
-// Parses `text` as ParseText does (tools/value_text.h).
-// NaN cannot be a key, so the text of a NaN is kInvalidArgument.
+// ParseText (tools/value_text.h) for keys: the text of a NaN is kInvalidArgument.
 template <typename T>
 absl::StatusOr<T> ParseKey(const ColumnType& type, const std::string& text, std::string& scratch) {
   auto value = ParseText<T>(type, text, scratch);
@@ -22,16 +21,15 @@ absl::StatusOr<T> ParseKey(const ColumnType& type, const std::string& text, std:
   return value;
 }
 
-// Returns the compound key of the values `texts`. `columns` are all key columns.
-// There may be fewer texts than columns. Then this function returns a prefix: all keys that begin
-// with these values begin with this prefix.
-// In a nullable column, the text null means a null. "null" with quotes means the string null.
-// kInvalidArgument: there are more texts than columns, or ParseKey refuses a text.
+// Returns the compound key of the values `texts`, or, if these are fewer than `columns`, which are
+// all key columns, the prefix that all keys with these values have. In a nullable column, the text
+// null means a null, and "null" with quotes the string null. kInvalidArgument: there are more texts
+// than columns, or ParseKey refuses a text.
 absl::StatusOr<CompoundKey> ParseCompoundKey(const std::vector<KeyColumn>& columns,
                                              const std::vector<std::string>& texts);
 
-// The columns by which the rows of a table are sorted: its key columns, or the first column that has
-// a value index. Empty: the rows have no order. Errors: those of TableReader::has_value_index.
+// The columns by which the rows of a table are sorted: its key columns, or the first column with a
+// value index. Empty: the rows have no order. Errors: those of TableReader::has_value_index.
 absl::StatusOr<std::vector<size_t>> SortColumnsOf(const TableReader& table);
 
 // Returns the number of the part that `text` names: its number, counted from 0, its name, or the

@@ -31,7 +31,7 @@ struct ObservedRead {
 
 // Called after each read. `path`: the path of the file in its table, as TableReader::part_file
 // returns it; "" for a file that is opened alone. All reads of one call of Source::ReadMany have
-// the time of this call. The function must be thread-safe if several threads read.
+// the time of this call. Must be thread-safe if several threads read.
 using ReadObserver = std::function<void(const std::string& path, const ObservedRead& read)>;
 
 // Return a source or a storage with the same bytes, which reports each read to `observer`. The

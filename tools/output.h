@@ -108,8 +108,7 @@ Json Known(bool known, const T& value) {
   return known ? JsonOf(value) : Json();
 }
 
-// A member of a JSON object; JsonOf makes its value. The object does not get a member whose value is
-// an empty optional.
+// A member of a JSON object; JsonOf makes its value. An empty optional is left out.
 struct Fact {
   template <typename T>
   Fact(std::string_view fact, const T& of) : name(fact), value(JsonOf(of)) {}

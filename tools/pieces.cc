@@ -131,8 +131,8 @@ class PieceRunner {
       ++lanes_[task.step - 1].next_piece;
       --slot.lanes_left;
     }
-    // An error of `finish` is kept as the error of the first task. After it, `finish` is not called
-    // any more.
+    // An error of `finish`, after which it is no longer called, is kept as the error of the first
+    // task.
     while (finished_ < taken_ && Task{} < failed_) {
       const Slot& oldest = slots_[SlotOf(finished_)];
       if (!oldest.parsed || oldest.lanes_left > 0) return;
@@ -142,8 +142,8 @@ class PieceRunner {
     }
   }
 
-  // Keeps the error of `task`. Later tasks are not started any more. Earlier tasks are still done;
-  // if one fails, its error replaces this one.
+  // Keeps the error of `task`. Later tasks are no longer started. Earlier ones are still done; if
+  // one fails, its error replaces this one.
   void Fail(const Task& task, absl::Status status) {
     if (!(task < failed_)) return;
     failed_ = task;

@@ -10,8 +10,7 @@
 namespace cfile::tools {
 
 // The work: each piece is taken, then parsed, then appended to each lane, then finished. From take
-// to finish, a piece has a slot of its own, a number less than NumSlots(). So the number of slots
-// limits the memory.
+// to finish, a piece has a slot of its own, a number less than NumSlots(), which limits the memory.
 struct PieceWork {
   // Puts the next piece of the input into `slot`; false if there is none. Called by one thread at a
   // time. Must not throw.

@@ -15,9 +15,9 @@
 
 namespace cfile::tools {
 
-// The destructor removes the folder. If the process is killed, the folder stays.
-// CollectGarbage (cfile/table_maintenance.h) recognises it in the directory of a table by its name,
-// and removes it.
+// The destructor removes the folder. If the process is killed, CollectGarbage
+// (cfile/table_maintenance.h) recognises the folder in the directory of a table by its name, and
+// removes it.
 class TemporaryFolder {
  public:
   // Makes the folder in `directory`, which exists.
@@ -31,7 +31,6 @@ class TemporaryFolder {
     return TemporaryFolder(path);
   }
 
-  // Returns the path of `name` in the folder.
   std::string Path(const std::string& name) const { return (*path_ / name).string(); }
 
  private:

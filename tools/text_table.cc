@@ -79,8 +79,8 @@ void ShortenApart(size_t column, size_t width, std::vector<std::vector<std::stri
 std::string Shortened(std::string_view text, size_t width, bool keep_end) {
   if (CountCells(text) <= width) return std::string(text);
   // The number of bytes that are left out. The loop below raises `out` until the rest and the dots
-  // fit. A character has at most 4 bytes, so `width` cells seldom have more than 4 * `width` bytes.
-  // `out` therefore begins at a larger number than 0 for a long text. This saves time.
+  // fit. A character has at most 4 bytes, so `width` cells seldom have more than 4 * `width` bytes;
+  // to save time, `out` begins there for a long text.
   size_t out = text.size() - std::min(text.size(), 4 * width);
   const auto rest = [&] { return keep_end ? text.substr(out) : CutText(text, text.size() - out); };
   const auto within_character = [&] {

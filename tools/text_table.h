@@ -13,28 +13,26 @@ namespace cfile::tools {
 // A column of a text table, and what happens to it if the table is too wide.
 struct TextColumn {
   bool right = false;  // aligned to the right
-  // The order in which columns are shortened: the columns with the smallest number first. Of the
-  // columns with the same number, the widest is shortened first. 0: the column is not shortened.
+  // The order in which columns are shortened: those with the smallest number first, and of these
+  // the widest. 0: the column is not shortened.
   int shorten = 0;
   // A column that is shortened keeps at least this number of cells.
   size_t least = 8;
-  // The order in which columns are left out if shortening is not enough: the columns with the
-  // smallest number first. Columns with the same number are left out together. If there is room for
-  // them after columns with larger numbers were left out, they are shown nevertheless.
-  // 0: the column is always shown.
+  // The order in which columns are left out if shortening is not enough: those with the smallest
+  // number first, and all of them together. They are shown nevertheless if there is room for them
+  // after columns with larger numbers were left out. 0: the column is always shown.
   int drop = 0;
   // What a shortened cell loses. kMiddle is for names, which often differ only at the end.
   // AlignText cuts them in another place if some would become the same.
   enum class Cut { kEnd, kMiddle } cut = Cut::kEnd;
 };
 
-// Formats the lines of a table one by one. Use this class instead of AlignText if there may be too
-// many lines to keep all of them in memory. Lines have no spaces at the end.
+// Formats the lines of a table one by one: for more lines than AlignText should keep in memory.
+// Lines have no spaces at the end.
 class TextLines {
  public:
-  // `natural`: the width of each column, in cells, if there is room. If `width` is given, the
-  // constructor shortens columns, and then leaves out columns, until the lines have at most `width`
-  // cells of a terminal.
+  // `natural`: the width of each column, in cells, if there is room. If `width` is given, columns
+  // are shortened, and then left out, until the lines have at most `width` cells of a terminal.
   TextLines(std::vector<TextColumn> columns, const std::vector<size_t>& natural,
             std::optional<size_t> width);
 
@@ -55,22 +53,22 @@ class TextLines {
   const std::optional<size_t> width_;
 };
 
-// Joins the cells of `lines` into text with two spaces between columns. Lines have no spaces at the
-// end. All lines have a cell for each of `columns`. Cells are UTF-8 without line ends.
-// If `width` is given, the function shortens cells, and then leaves out columns, until the lines
-// have at most `width` cells of a terminal. A last line says how many columns were left out.
+// Joins the cells of `lines` into text with two spaces between columns, and no spaces at the ends
+// of lines. All lines have a cell for each of `columns`, in UTF-8 without line ends. If `width` is
+// given, cells are shortened, and then columns left out, until the lines have at most `width` cells
+// of a terminal. A last line says how many columns were left out.
 std::string AlignText(const std::vector<std::vector<std::string>>& lines,
                       const std::vector<TextColumn>& columns,
                       std::optional<size_t> width = std::nullopt);
 
-// Returns `text` with at most `width` cells. Of a longer text, the function returns the beginning
-// and "...". With `keep_end`, which is for paths, the function returns "..." and the end.
-// Precondition: `width` is at least 3, the width of "...".
+// Returns `text` with at most `width` cells: of a longer text, the beginning and "..." or, with
+// `keep_end`, which is for paths, "..." and the end. Precondition: `width` is at least 3, the width
+// of "...".
 std::string Shortened(std::string_view text, size_t width, bool keep_end = false);
 
-// Returns `text` with at most `width` cells. Of a longer text, the function returns the beginning,
-// "..." and the last `end` cells, by default as many as of the beginning. Preconditions: `width` is
-// at least 3, and `end` at most 3 less.
+// Returns `text` with at most `width` cells: of a longer text, the beginning, "..." and the last
+// `end` cells, by default as many as of the beginning. Preconditions: `width` is at least 3, and
+// `end` at most 3 less.
 std::string ShortenedInMiddle(std::string_view text, size_t width,
                               std::optional<size_t> end = std::nullopt);
 
@@ -81,9 +79,9 @@ std::string Wrapped(std::string_view text, size_t width, size_t indentation = 0)
 // if OutputWidth returns nullopt.
 std::string WrappedForOutput(std::string_view text, size_t indentation);
 
-// Returns the number of cells in a line of standard output, at least 40. If the environment
-// variable COLUMNS is a number, the function returns this number. Otherwise it returns the width of
-// the terminal, or nullopt if standard output is not a terminal.
+// Returns the number of cells in a line of standard output, at least 40: the environment variable
+// COLUMNS if it is a number, otherwise the width of the terminal, or nullopt if standard output is
+// not a terminal.
 std::optional<size_t> OutputWidth();
 
 // Returns `text`, shortened so that a line of standard output has room for `used` cells and the

@@ -32,8 +32,8 @@ namespace cfile::tools {
 // The format epoch is an integer: the units of the type (of a date, days) since 1970, or since
 // midnight.
 //
-// Numbers may lack leading zeros, except years. Names are English; case does not matter. Other
-// characters stand for themselves.
+// Numbers except years may lack leading zeros. Names are English, in any case. Other characters
+// stand for themselves.
 class TimeFormat {
  public:
   // Parses a format for values of `type`: a date, time or timestamp. kInvalidArgument: `type` is

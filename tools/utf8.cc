@@ -81,7 +81,7 @@ class Utf8Rules {
   Utf8Rules& operator=(const Utf8Rules&) = delete;
 
  private:
-  // Returns null if the system has no locale C.UTF-8. Then the thread keeps its locale.
+  // Null if the system has no locale C.UTF-8: the thread then keeps its locale.
   static locale_t Rules() {
     static const locale_t rules = newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t());
     return rules;

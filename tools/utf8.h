@@ -23,10 +23,9 @@ std::string ReplaceInvalidUtf8(std::string_view text);
 // Number of characters (code points) in `text`; only approximate if `text` is not UTF-8.
 size_t CountCharacters(std::string_view text);
 
-// Number of cells that `text` takes on a terminal, by the C library's table of widths. A wide
-// character of Chinese, Japanese or Korean and an emoji take two cells each. A combining mark takes
-// no cell. Any other character takes one cell. The number is only approximate if `text` is not
-// UTF-8.
+// Number of cells that `text` takes on a terminal, by the C library's table of widths: two for a
+// wide character of Chinese, Japanese or Korean and for an emoji, none for a combining mark, one
+// for any other character. Approximate if `text` is not UTF-8.
 size_t CountCells(std::string_view text);
 
 // The longest prefix of `text` that has at most `max_bytes` bytes and does not end within a
@@ -44,8 +43,8 @@ std::string Quoted(std::string_view text);
 void AppendPrintable(std::string_view text, std::string& out);
 std::string Printable(std::string_view text);
 
-// `text` for a terminal: control characters and bytes that are not UTF-8 are escaped as in C.
-// Other characters stay, including backslashes, so escaped text in a message is not escaped again.
+// `text` for a terminal: control characters and bytes that are not UTF-8 are escaped as in C. Other
+// characters stay, even backslashes, so that escaped text is not escaped again.
 std::string TerminalSafe(std::string_view text);
 // Applies TerminalSafe to each line of `text`; the line ends stay.
 std::string TerminalSafeLines(std::string_view text);

@@ -21,9 +21,8 @@ double PerSecond(uint64_t amount, double seconds) {
   return seconds > 0 ? static_cast<double>(amount) / seconds : 0;
 }
 
-// Whether reading the sample decodes values. The reader does not decode some forms, but returns the
-// values where they are in the block. Such a form is recognized by a reading speed that is higher
-// than the speed at which a core can write memory.
+// Whether reading the sample decodes values. The reader returns some forms where they are in the
+// block, and then reads faster than a core can write memory.
 bool IsDecoded(const Sample& sample, const Trial& trial) {
   // No core writes memory at this speed.
   constexpr double kMostBytesPerSecond = 1e11;

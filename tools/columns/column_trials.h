@@ -49,10 +49,10 @@ class Sample {
   uint64_t decoded_bytes = 0;
 };
 
-// Reads a sample of about `max_bytes` decoded bytes, or all rows if the column is smaller. The
-// sample has up to 16 ranges of rows, spread evenly over the column. Each range begins with the
-// first row of a block. If a file has no positional index, the sample has only the first rows.
-// Memory: about twice the size of the sample. Errors: those of Reader::Split and Cursor::Next.
+// Reads a sample of about `max_bytes` decoded bytes: up to 16 ranges of rows, spread evenly over
+// the column, each from the first row of a block on; all rows of a smaller column; or the first
+// rows, if a file has no positional index. Memory: about twice the size of the sample. Errors:
+// those of Reader::Split and Cursor::Next.
 absl::StatusOr<std::unique_ptr<Sample>> TakeSample(const StoredColumn& column, size_t max_bytes);
 
 // An encoding with a codec.
@@ -79,10 +79,10 @@ struct FormsInUse {
   std::optional<ChoiceInfo> choice;              // of the file
 };
 inline constexpr uint64_t kMostShownBlocks = 64;
-// The best of `trials` for a goal. Ignores trials in which a block got another encoding, and forms
-// that are read slower than the goal's speed (cfile/options.h, Goal), unless they are read at least
-// half as fast as the fastest form. Of the other forms, returns the form that is read fastest and
-// is larger than the smallest form by at most the goal's factor. nullptr: no trial is left.
+// The best of `trials` for a goal: the form that is read fastest among those that are larger than
+// the smallest form by at most the goal's factor. Ignores trials in which a block got another
+// encoding, and forms that are read slower than the goal's speed (cfile/options.h, Goal), unless
+// they are read at least half as fast as the fastest form. nullptr: no trial is left.
 // `decoded_bytes`: the size of the decoded values of the sample.
 const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal, uint64_t decoded_bytes);
 
@@ -92,7 +92,6 @@ struct TrialOptions {
   std::string goal = "balanced";  // goal of automatic choice: "size", "balanced" or "speed"
 };
 
-// The results of the trials of one column.
 struct ColumnTrials {
   StoredColumn column;
   std::unique_ptr<Sample> sample;
@@ -115,8 +114,8 @@ struct ColumnTrials {
 absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOptions& common,
                                     const TrialOptions& options, Progress& progress);
 
-// Returns the options of cfile-import that store a column in this form. The options contain the
-// name of the column. For a file, this name is kFileColumn.
+// Returns the options of cfile-import, with the name of the column (kFileColumn for a file), that
+// store a column in this form.
 std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form);
 
 // What `cfile-dump whatif` prints for a column.

@@ -66,7 +66,7 @@ absl::Status Failed(const std::string& what, const std::error_code& error) {
 }
 
 // kInvalidArgument: the directory `path` has a file or folder whose name is not one that tables
-// give. It would be removed together with the table. `name`: the directory, for the message.
+// give, and which would be removed together with the table. `name`: the directory, for the message.
 absl::Status CheckOnlyTableFiles(const std::string& path, const std::string& name) {
   CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, NewLocalStorage(path)->List(""));
   for (const StorageEntry& file : files) {

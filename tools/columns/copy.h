@@ -21,14 +21,15 @@ namespace cfile::tools {
 // Called with the number of rows that were copied since the last call. An error ends the work.
 using CopyProgress = std::function<absl::Status(uint64_t rows)>;
 
-// Returns the options for a new file with the rows of `file`. These are the options that `options`
-// has for `column`. In addition, the new file keeps these properties of `file`:
+// Returns the options that `options` has for `column`, for a new file with the rows of `file`. The
+// new file keeps these properties of `file`:
 // - the value index, and with it the order of the rows;
 // - if `options` are for files with extensions: the Bloom filter, with the same number of bits per
 //   value, and whether blocks are movable;
 // - the metadata of the header.
-// The writer computes the statistics (bounds and counts of blocks) again.
-// Errors: those of Reader::Statistics.
+//
+// The writer computes the statistics (bounds and counts of blocks) again. Errors: those of
+// Reader::Statistics.
 absl::StatusOr<WriterOptions> OptionsLike(const Reader& file, const LayoutOptions& options,
                                           const std::string& column);
 
@@ -41,10 +42,10 @@ absl::StatusOr<ColumnTotals> CopyFile(const Reader& file, const WriterOptions& o
 // Writes the rows of `parts`, numbers of parts of `from`, into a new table at `to`. Each part
 // becomes one part of the new table, so ordinals stay as they are if all parts are written.
 // `options_of` returns the options for a column of a part. `oldest_reader`: that of the new table
-// if it gets no parts. One commit publishes all parts, and a second one the bound of times. Returns
-// one element for each column: the totals of the files of this column in all parts. If the table
-// has a key index, the last element has the totals of the key index. Memory: that of a TableWriter.
-// Errors: those of TableReader::OpenColumn, TableWriter and CommitParts.
+// if it gets no parts. One commit publishes all parts, and a second one the bound of times.
+// Returns, for each column and then for the key index, if there is one, the totals of its files in
+// all parts. Memory: that of a TableWriter. Errors: those of TableReader::OpenColumn, TableWriter
+// and CommitParts.
 absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
     const TableReader& from, const OrdinalRange& parts, const TableLocation& to,
     const std::function<absl::StatusOr<WriterOptions>(size_t part, size_t column)>& options_of,
@@ -53,9 +54,9 @@ absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
 // Gives a writer the limits that the user has chosen for reading.
 void SetWriterLimits(const CommonOptions& common, WriterOptions& options);
 
-// A new table. A local table is written into a temporary directory next to its final place. The
-// destructor, or Discard, removes this directory. A table at a URL is written to its final place,
-// because it appears only when table.cft is written.
+// A new table. A local table is written into a temporary directory next to its final place, which
+// the destructor, or Discard, removes. A table at a URL is written to its final place, because it
+// appears only when table.cft is written.
 class NewTable {
  public:
   // kInvalidArgument: something is at `path`, and `force` is false; or `force` is true, and `path`
@@ -67,11 +68,11 @@ class NewTable {
 
   // The place where the files of the table are written.
   const TableLocation& location() const { return location_; }
-  // Returns `status`, the result of writing to `location`. If the message names the temporary
-  // directory, the returned message names the final path instead.
+  // Returns `status`, the result of writing to `location`, with the final path in its message
+  // instead of the temporary directory.
   absl::Status WithFinalPath(const absl::Status& status) const;
   // Moves the complete table to its final path. With `force`, removes the table that was there.
-  // Call this function once, as the last one.
+  // Call once, last.
   absl::Status Finish();
   // Removes the temporary directory with all files in it. Afterwards, only destroy the object.
   void Discard();

@@ -99,7 +99,7 @@ class Diff {
         output_(output),
         values_(Document(common.json, common.path), "values", {}, output) {}
 
-  // Prints how the two sides differ. After an error, what was found so far is printed.
+  // Prints how the two sides differ, after an error what was found so far.
   absl::Status Run(const Side& a, const Side& b) {
     document_ = {{"other", JsonOf(b.path)}, {"schema", Json::array()}, {"layout", Json::array()}};
     if (a.input.table && b.input.table && !arguments_.values_only) CompareTables(a.input, b.input);
@@ -152,7 +152,7 @@ class Diff {
     }
   }
 
-  // Returns the line "BEFORE: A | B". If the line does not fit the terminal, shortens A and B.
+  // Returns the line "BEFORE: A | B", with A and B shortened if it does not fit the terminal.
   static std::string LineOf(const std::string& before, std::string a, std::string b) {
     constexpr size_t kSeparators = 5;
     if (const auto width = OutputWidth()) {

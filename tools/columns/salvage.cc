@@ -88,7 +88,7 @@ class ReadProgress {
   ReadProgress(std::string_view stage, uint64_t size_bytes) : total_bytes_(2 * size_bytes) {
     progress_.Begin(stage, total_bytes_);
   }
-  // Salvage and Repair cannot be interrupted. So after a signal, the next read calls `discard`, and
+  // Salvage and Repair cannot be interrupted, so after a signal, the next read calls `discard`, and
   // ends the process.
   ReadObserver observer(std::function<void()> discard) {
     return [this, discard = std::move(discard)](const std::string&, const ObservedRead& read) {
@@ -142,9 +142,8 @@ Outcome SalvageFile(const CommonOptions& common, const SalvageArguments& argumen
   progress.End();
   if (!report.ok()) {
     sink.reset();
-    // If the file is no CFile, ExplainDamage says which program can read it. If the file is a
-    // damaged CFile, ExplainDamage advises `cfile-dump salvage`. This command has just failed, so
-    // the advice is not shown.
+    // ExplainDamage says which program can read a file that is no CFile. For a damaged CFile, it
+    // advises `cfile-dump salvage`, which has just failed, so this advice is not shown.
     const absl::Status explained = ExplainDamage(report.status(), *torn, options.reader);
     return absl::IsInvalidArgument(explained) ? explained : report.status();
   }

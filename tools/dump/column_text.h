@@ -14,8 +14,8 @@ namespace cfile::tools {
 enum class Form {
   kText,  // the form of tools/value_text.h, escaped by AppendPrintable; a null is the word null
   kJson,  // a JSON value; a string unless IsJsonNumber(type) and JSON readers can read it exactly
-  // The bytes that PLAIN stores for the value, as hexadecimal digits. The least byte of a number
-  // comes first. The empty string is "", a null is the word null.
+  // The bytes that PLAIN stores for the value, as hexadecimal digits, the least byte of a number
+  // first. The empty string is "", a null is the word null.
   kHex,
 };
 

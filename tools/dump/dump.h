@@ -25,7 +25,6 @@ namespace cfile::tools {
 
 inline constexpr std::string_view kToolName = "cfile-dump";
 
-// Options that subcommands have in common.
 struct CommonOptions {
   std::string path;
   // The chosen column and part of a table, the part in the form of ChosenPart (tools/key_text.h);
@@ -50,8 +49,7 @@ using Action = std::function<Outcome(const CommonOptions&, Output&)>;
 inline constexpr const char* kFileOrTable = "A .cfile, or the directory of a table";
 
 // Adds a subcommand with the argument FILE, whose help text is `file`, and the options for limits.
-// `help` follows the list of options. AddCommand also adds --json
-// and --ignore-checksums.
+// `help` follows the list of options. AddCommand also adds --json and --ignore-checksums.
 Command& AddPlainCommand(Command& app, CommonOptions& common, const std::string& name,
                          const std::string& description, const std::string& help,
                          const std::string& file = kFileOrTable);

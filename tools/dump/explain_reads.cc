@@ -99,7 +99,7 @@ struct FileReads {
   std::vector<const ObservedRead*> others = {};
   ReaderCounters counters = {};
 
-  // The read that was made for `each`; null if the bytes were in a cache, or if the read is in
+  // The read that was made for `each`; null if the bytes were in a cache, or the read is in
   // `others`.
   const ObservedRead* ReadFor(const Touched& each) const {
     const bool shared = std::find(others.begin(), others.end(), each.read) != others.end();

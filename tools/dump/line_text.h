@@ -27,9 +27,9 @@ struct LineForm {
 // The names of the columns as a line of CSV.
 std::string CsvHeader(std::span<const ColumnSchema> columns, char delimiter);
 
-// Thread-compatible. Formats a few hundred rows at a time, column by column. Each row has a range
-// of a buffer, to which the columns write one after the other. Memory: at most 1 MiB for the
-// buffer, or the largest text of a single row.
+// Formats a few hundred rows at a time, column by column: each row has a range of a buffer, to
+// which the columns write one after the other. Memory: at most 1 MiB for the buffer, or the largest
+// text of a single row. Thread-compatible.
 class LineText {
  public:
   // `columns`: the columns of the batches, without levels.

@@ -63,8 +63,8 @@ RowRanges Cut(const RowRanges& ranges, uint64_t skipped, uint64_t count) {
   return cut;
 }
 
-// `count` rows, chosen by chance. Each set of rows has the same probability: R. W. Floyd's
-// algorithm. std::uniform_int_distribution would choose other rows on other platforms; remainders
+// `count` rows, chosen by chance so that each set of rows has the same probability (R. W. Floyd's
+// algorithm). std::uniform_int_distribution would choose other rows on other platforms; remainders
 // of 64 random bits are uniform enough.
 RowRanges Sample(const RowRanges& ranges, uint64_t count, uint64_t seed) {
   const uint64_t rows = RowsOf(ranges);
@@ -379,7 +379,7 @@ absl::StatusOr<bool> RangeScan::OpenNext() {
   if (range_ == ranges_.size() || selection_.options.limit == 0) return false;
   ++open_end_;
   // One scan reads several ranges if, in each column, every range begins in the data block in which
-  // the range before it ends. Otherwise the scan could read blocks between the ranges. With a
+  // the range before it ends; otherwise the scan could read blocks between the ranges. With a
   // condition or a limit, each range has its own scan, because a scan also tests and counts the
   // rows between the ranges.
   while (selection_.options.where.empty() && !selection_.rows_left && open_end_ < ranges_.size()) {

@@ -46,8 +46,8 @@ struct RowForm {
 class RowText {
  public:
   virtual ~RowText() = default;
-  // Appends the text of some further rows to `out`. False at the end, where nothing is appended.
-  // After an error, `out` has only whole rows.
+  // Appends the text of some further rows to `out`; false if there are none. After an error, `out`
+  // has only whole rows.
   virtual absl::StatusOr<bool> Append(std::string& out) = 0;
   // The ordinal of the next row, or of a row before it.
   virtual uint64_t ordinal() const = 0;

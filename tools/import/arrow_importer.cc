@@ -158,7 +158,6 @@ class ArrowImporter final : public ColumnarImporter {
     return MarkedLike(status, absl::Status(status.code(), absl::StrCat(source.name(), ": ", text)));
   }
 
-  // Appends all rows of the input.
   absl::StatusOr<ImportResult> AppendInput(absl::StatusOr<TableWriter> writer) {
     CFILE_RETURN_IF_ERROR(writer.status());
     progress_.Begin("writing", 0);

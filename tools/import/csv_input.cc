@@ -72,7 +72,7 @@ absl::Status CsvInput::ReadHeader() {
 std::shared_ptr<CsvInput::ColumnNames> CsvInput::NameColumns(std::span<const CsvField> header) {
   auto names = std::make_shared<ColumnNames>();
   names->columns.reserve(header.size());  // so that the keys of `numbers` stay valid
-  // A name in the header belongs to the first column that has it. No other column gets this name.
+  // A name in the header belongs to the first column that has it, and to no other.
   std::unordered_set<std::string_view> in_file;
   for (const CsvField& field : header) in_file.insert(field.text);
   std::unordered_map<std::string, size_t> last_number;  // by NAME: the last N of NAME_N
@@ -162,8 +162,8 @@ std::optional<size_t> CsvInput::Find(std::string_view column) const {
 
 void CsvInput::Release(uint64_t begin, uint64_t end) const {
   static const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  // When a page is used, the system may also load the pages around this page.
-  // So pages before `begin` may be in memory again, although they were released earlier.
+  // When a page is used, the system may also load the pages around it, so pages before `begin` may
+  // be in memory again, although they were released earlier.
   begin -= std::min<uint64_t>(begin, 256 << 10);
   begin -= begin % page_bytes;
   // The text is a mapped file, so the system can load it again.

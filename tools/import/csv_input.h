@@ -33,8 +33,8 @@ struct RenamedColumn {
 // Thread-compatible. Another thread can use a copy to read the same file.
 class CsvInput {
  public:
-  // The approximate size of a piece in bytes of text. A piece ends at the end of a record. Passing
-  // it to another thread costs little, and it fits into the cache of a core.
+  // The approximate size of a piece in bytes of text, which fits into the cache of a core. Passing
+  // it to another thread costs little. A piece ends at the end of a record.
   static constexpr uint64_t kPieceBytes = 256 << 10;
 
   // Reads the first record as the header. A field is null if it is unquoted and is empty or one of

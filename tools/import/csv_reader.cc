@@ -287,7 +287,7 @@ uint64_t CsvReader::RecordEnd(uint64_t begin, uint64_t min_bytes) const {
 size_t CsvReader::MaxRecords(uint64_t begin, uint64_t end) const {
   const char* const text = text_.data();
   const uint64_t lines = 1 + CountByte(text + begin, text + end, line_end_);
-  // Each field, except the last one of the text, is followed by a delimiter or a line end. So a
+  // Each field, except the last one of the text, is followed by a delimiter or a line end, so a
   // record has at least num_fields_ bytes, if it is not padded. Blank lines have fewer.
   const size_t least = dialect_.pad ? 1 : std::max<size_t>(num_fields_, 1);
   const uint64_t full = 1 + (end - begin) / least;

@@ -173,12 +173,11 @@ struct Delimiter {
 std::string DelimiterName(char delimiter);
 
 // Finds the delimiter of `text`, the beginning of the file `path`. Tries comma, tab, semicolon and
-// pipe, in this order, on the first records (at most 100, in the first MiB). If the name of the
-// file ends in .tsv or .tab, tries the tab first. A delimiter fits a record if it divides the
-// record into as many fields as the first record, and into at least two. Returns the delimiter that
-// fits most records. If several delimiters fit equally many, returns the one that was tried first.
-// If no delimiter fits more than half of the records, returns the comma. `dialect` has the other
-// characters, such as quotes.
+// pipe, in this order (the tab first if the name of the file ends in .tsv or .tab), on the first
+// records (at most 100, in the first MiB). A delimiter fits a record if it divides it into as many
+// fields as the first record, and into at least two. Returns the first delimiter that fits most
+// records, or the comma if none fits more than half of them. `dialect` has the other characters,
+// such as quotes.
 Delimiter FindDelimiter(std::string_view text, std::string_view path, CsvDialect dialect);
 
 }  // namespace cfile::tools

@@ -149,7 +149,7 @@ class Importer {
             options_.names.empty() ? "; the columns are named column_1, column_2, ..." : "",
             " (use --header yes if the first line has the names, --header no to end this "
             "warning)"));
-        // Options may name columns that had no names before. Then other rows are bad.
+        // Options may name columns that had no names before, and then other rows are bad.
         if (options_.skip_bad_rows > 0 && options_.names.empty()) {
           rules = Rules();
           CFILE_ASSIGN_OR_RETURN(found, ReadTypes(rules));
@@ -171,8 +171,7 @@ class Importer {
       } else {
         schema.type = found[i].inference.Type(options_.inferred_types());
       }
-      // A null is an error in a column that needs values. A later pass reports this error with its
-      // line.
+      // A null is an error in a column that needs values, which a later pass reports with its line.
       const bool is_key =
           std::ranges::find(options_.sorted_by, schema.name) != options_.sorted_by.end();
       const bool has_nulls =
@@ -221,7 +220,7 @@ class Importer {
 
     TakeMissing();
 
-    // The new part is sorted and indexed like the table. Otherwise each search would have to read
+    // The new part is sorted and indexed like the table; otherwise each search would have to read
     // all of its rows.
     CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, table));
     key_types_ = schema.key_types();

@@ -97,9 +97,9 @@ absl::StatusOr<std::string_view> HowToFit(const ImportOptions& options, std::str
 
 // Calls import(options). With --evolve, if the rows do not fit the columns of the table: imports
 // the input into a temporary table, and appends this one with AppendTable (cfile/table_columns.h).
-// `is_text`: values of the input have no types. So they get the types of the table, except
-// integers, float and double, which may need a wider type.
-// Without --evolve, the error says if this option helps.
+// `is_text`: values of the input have no types, so they get the types of the table, except
+// integers, float and double, which may need a wider type. Without --evolve, the error says if this
+// option helps.
 absl::StatusOr<ImportResult> AppendInput(const ImportOptions& options, bool is_text,
                                          ImportFunction import) {
   // A plain append would skip rows that do not fit.

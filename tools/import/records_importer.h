@@ -15,8 +15,8 @@ namespace cfile::tools {
 absl::StatusOr<RecordSchema> ReadSchema(ImportOptions& options);
 
 // Imports `file` into the table options.output. If the schema is given, or if records are appended
-// to a table, reads the input once. Otherwise finds the schema of the first 4 MiB, then writes all
-// records with it. If the schema of all records is another one, starts again with that one. If the
+// to a table, reads the input once. Otherwise finds the schema of the first 4 MiB, and writes all
+// records with it; if the schema of all records is another one, starts again with that one. If the
 // records must be sorted, writes them to a temporary table first (table_sorter.h). Errors: those of
 // Import (importer.h).
 absl::StatusOr<ImportResult> ImportRecords(ImportOptions options, const InputFile& file,

@@ -9,8 +9,7 @@ namespace {
 
 constexpr uint64_t kRowsBetweenUpdates = 4096;
 
-// Calls visit(key) for each row from `begin` on, in the order of the file.
-// Stops if visit returns false.
+// Calls visit(key) for each row from `begin` on, in the order of the file, until it returns false.
 template <typename Visitor>
 absl::Status VisitKeys(CsvInput& input, uint64_t begin, RowKey& row_key, Progress& progress,
                        Visitor visit) {
@@ -97,8 +96,8 @@ absl::Status RowSorter::Take(CsvInput& input, uint64_t begin, Progress& progress
   const CsvReader& reader = input.reader();
   rows_.clear();
   key_bytes_.Clear();
-  // A row has at least one byte for each column, so the file has at most this many rows.
-  // Reserved memory takes no space until it is used.
+  // A row has at least one byte for each column, so the file has at most this many rows. Memory
+  // that is reserved, but not used, takes no space.
   const uint64_t most = (reader.size() - begin) / input.columns().size();
   rows_.reserve(std::min<uint64_t>(most, memory_bytes_ / sizeof(KeyedRow)) + 1);
   progress.Begin("reading keys", reader.size());

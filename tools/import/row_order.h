@@ -56,7 +56,6 @@ struct KeyedRow {
   RecordPlace place;
 };
 
-// Memory for the bytes of keys.
 class KeyBytes {
  public:
   // Returns a copy of `key`, valid until Clear.
@@ -75,8 +74,7 @@ class RowSorter {
       : row_key_(std::move(row_key)), memory_bytes_(memory_bytes) {}
 
   // Takes the rows of the file from `begin` on, where a row begins, as many as fit into the memory,
-  // and sorts them. Rows with equal keys stay in the order of the file. Errors as
-  // RowsAreInOrder.
+  // and sorts them. Rows with equal keys stay in the order of the file. Errors as RowsAreInOrder.
   absl::Status Take(CsvInput& input, uint64_t begin, Progress& progress);
 
   std::span<const KeyedRow> rows() const { return rows_; }

@@ -111,8 +111,8 @@ class PieceReader {
   std::vector<BadRow> bad_rows_;
 };
 
-// Divides the rows of a file into pieces. Quotes in bad rows may not match, so they cannot be
-// counted if rows may be bad. Then this class reads the records.
+// Divides the rows of a file into pieces. If rows may be bad, quotes in them may not match and
+// cannot be counted, so this class reads the records.
 class PieceFinder {
  public:
   PieceFinder(const CsvInput& input, bool tolerant)

@@ -49,7 +49,8 @@ struct TypePassResult {
 // If `max_bad_rows` is 0, an error in the CSV ends the pass: kInvalidArgument with the line, as
 // from CsvReader::Next. Values are not checked against given types.
 //
-// Otherwise up to `max_bad_rows` rows may be bad. They do not count for the types. A row is bad if
+// Otherwise up to `max_bad_rows` rows, which do not count for the types, may be bad. A row is bad
+// if
 // - it has another number of fields than the first record,
 // - its quotes, or a CR without LF, make it invalid; the row is then the line in which it begins,
 // - a value is not of the type that is given for its column, or is not UTF-8,

@@ -26,9 +26,9 @@ class ByteStream {
 // Called before each read with the number of bytes that were read. An error ends the stream.
 using ReadCheck = std::function<absl::Status(uint64_t bytes)>;
 
-// Reads the descriptor from its current position, at most 256 KiB at a time. Owns the descriptor.
-// The descriptor may be in non-blocking mode. `name` is for errors. Calls `check` also each second
-// while it waits for a pipe.
+// Owns the descriptor, which may be in non-blocking mode, and reads it from its current position,
+// at most 256 KiB at a time. `name` is for errors. Calls `check` also each second while it waits
+// for a pipe.
 std::unique_ptr<ByteStream> NewDescriptorStream(int descriptor, std::string name, ReadCheck check);
 
 // Reads a source from its first byte to its last, in pieces of 4 MiB.
@@ -67,9 +67,8 @@ std::string PackingName(Packing packing);
 //
 // Checksums are verified. The data must end at the end of a member or frame. Errors of Next:
 // kInvalidArgument "NAME: offset N: ..." if the data is damaged or truncated; N counts bytes of the
-// compressed data. kOutOfRange: a window above the limit. Decompress itself returns
-// kUnimplemented if the library for `packing` is not built in. Precondition: `packing` is not
-// kNone.
+// compressed data. kOutOfRange: a window above the limit. Decompress itself returns kUnimplemented
+// if the library for `packing` is not built in. Precondition: `packing` is not kNone.
 absl::StatusOr<std::unique_ptr<ByteStream>> Decompress(Packing packing,
                                                        std::unique_ptr<ByteStream> packed,
                                                        std::string name);
@@ -91,10 +90,10 @@ struct SpoolOptions {
   bool map = false;                 // Source::InMemory has the bytes
 };
 
-// Copies `stream` into a temporary file and returns a source with the bytes of the file. The name
-// of the source is `name`. The file has no name in its directory, so the system removes it when the
-// source is destroyed or the process ends in any way. kOutOfRange: the stream is longer than
-// max_bytes. Other errors are those of the stream, and of the file: the message says the directory.
+// Copies `stream` into a temporary file and returns a source with its bytes and the name `name`.
+// The file has no name in its directory, so the system removes it when the source is destroyed or
+// the process ends in any way. kOutOfRange: the stream is longer than max_bytes. Other errors are
+// those of the stream, and of the file: the message says the directory.
 absl::StatusOr<std::shared_ptr<const Source>> Spool(ByteStream& stream, const std::string& name,
                                                     const SpoolOptions& options);
 

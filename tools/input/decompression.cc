@@ -42,7 +42,8 @@ class DecompressedStream : public ByteStream {
       : buffer_(256 << 10, '\0'), name_(std::move(name)), packed_(std::move(packed)) {}
 
   // Decompresses the front of rest_ into buffer_, and removes it from rest_. Returns the number of
-  // bytes in buffer_. Sets at_boundary_. If rest_ is empty, returns output that is still pending.
+  // bytes in buffer_, and sets at_boundary_. If rest_ is empty, returns output that is still
+  // pending.
   virtual absl::StatusOr<size_t> Fill() = 0;
 
   absl::Status Error(std::string_view message) const {

@@ -152,7 +152,7 @@ class JsonParser::Impl {
   absl::Status Fields(size_t node, ondemand::object& object) {
     CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
     const uint64_t object_number = ++objects_;
-    // Usually the fields come in the order of the schema. Then no name has to be looked up.
+    // If the fields come in the order of the schema, as usual, no name has to be looked up.
     size_t next = node + 1;
     for (auto item : object) {
       CFILE_RETURN_IF_INVALID_JSON(item.error());

@@ -122,7 +122,7 @@ absl::Status CheckEnd(ondemand::document& document) {
 }
 
 simdjson::error_code ReadString(ondemand::value& value, std::string_view& text) {
-  // Usually the string has no escapes. Then it is not copied.
+  // Usually the string has no escapes and is not copied.
   const std::string_view token = TokenOf(value);
   if (token.size() < 2 || token.back() != '"' || token.find('\\') != std::string_view::npos) {
     return value.get_string().get(text);

@@ -55,7 +55,7 @@ class TypeInference {
     return true;
   }
 
-  // Adds the values that have been added to `other`. Their offsets may be any.
+  // Adds the values that have been added to `other`, with any offsets.
   void Add(const TypeInference& other);
 
   // As if a value was added for which Type returns `type`, a date or a timestamp in microseconds.

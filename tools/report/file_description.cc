@@ -58,9 +58,9 @@ class ValueScale {
     range_ = Distance(max_key);
   }
 
-  // The place of a value, from 0 to 1, with four digits after the point. Numbers are placed by
-  // their difference to the bounds, other values by their order. nullopt: the value or a bound of
-  // the file is not known. `key`: the value in memcmp form.
+  // The place of a value between the bounds of the file, from 0 to 1, with four digits after the
+  // point: numbers by their difference to the bounds, other values by their order. nullopt: the
+  // value or a bound of the file is not known. `key`: the value in memcmp form.
   std::optional<double> Place(const std::optional<std::string>& key) const {
     if (!key || !min_key_) return std::nullopt;
     if (range_ <= 0) return 0;
@@ -96,8 +96,8 @@ using Blocks = std::unordered_map<uint64_t, Block>;  // by offset
 
 bool IsDataBlock(const FileRegion& region) { return region.kind == RegionKind::kDataBlock; }
 
-// Reads the data blocks, and adds them to `totals`. Adding stops at a damaged block. The blocks
-// that are left are described one by one, if they are among the first `max_regions` regions.
+// Reads the data blocks, and adds them to `totals` up to a damaged block. The blocks that are left
+// are described one by one, if they are among the first `max_regions` regions.
 absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRegion>& regions,
                                   size_t max_regions,
                                   const std::function<absl::Status(uint64_t)>& progress,
@@ -123,8 +123,8 @@ absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRe
   return blocks;
 }
 
-// Returns the number of rows of the data block `regions[i]`: the first row of the next block minus
-// the first row of this block. Both come from the positional index. nullopt: one is not known.
+// Returns the number of rows of the data block `regions[i]`: the difference of the first rows of
+// this and the next block in the positional index. nullopt: one is not known.
 std::optional<uint64_t> RowsByIndex(const std::vector<FileRegion>& regions, size_t i,
                                     uint64_t num_rows) {
   const std::optional<uint64_t> first = regions[i].first_ordinal;
@@ -238,10 +238,10 @@ Json RegionsJson(const Reader& reader, const std::vector<FileRegion>& regions, c
   return list.json();
 }
 
-// The key of an index entry, for the page. In a positional index, the key is an ordinal. In a value
-// index, the key is a value in memcmp form, and the page shows the text of this value. A key may
-// have only the first bytes of this form. For types of fixed size, zeros replace the missing bytes.
-// If a key is not the form of any value, the page shows its bytes in hexadecimal digits.
+// The key of an index entry, for the page: an ordinal in a positional index, the text of a value in
+// a value index, where a key may have only the first bytes of the memcmp form. For types of fixed
+// size, zeros replace the missing bytes. If a key is not the form of any value, its bytes in
+// hexadecimal digits.
 Json KeyJson(const ColumnType& type, IndexKind kind, const IndexEntryInfo& entry) {
   if (kind == IndexKind::kPositional) return JsonOf(entry.ordinal);
   std::string key = entry.key;

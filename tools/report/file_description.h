@@ -39,8 +39,8 @@ struct FileDescription {
 };
 
 // Reads all data blocks. Leaves out what cannot be read; Verify (cfile/inspect.h) says what is
-// wrong with the file. `progress` is called with the size of each data block. If `progress` fails,
-// its error is returned.
+// wrong with the file. `progress` is called with the size of each data block; its error is
+// returned.
 absl::StatusOr<FileDescription> DescribeFile(
     const Reader& reader, const PageShare& share,
     const std::function<absl::Status(uint64_t bytes)>& progress);

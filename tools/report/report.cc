@@ -50,9 +50,9 @@ std::string HtmlText(std::string_view text) {
       {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
 }
 
-// Returns a complete HTML page in UTF-8. The page loads nothing: its content security policy allows
-// only the script and the style that the build has embedded. It shows all strings as text.
-// `data`: what page.js shows; PageData and file_description.h say what it has.
+// Returns a complete HTML page in UTF-8, which loads nothing: its content security policy allows
+// only the script and the style that the build has embedded. All strings are shown as text. `data`:
+// what page.js shows; PageData and file_description.h say what it has.
 std::string MakePage(std::string_view title, const Json& data) {
   const std::string policy =
       absl::StrCat("default-src 'none'; script-src ", HashSource(kPageScriptSha256), "; style-src ",
@@ -66,7 +66,6 @@ std::string MakePage(std::string_view title, const Json& data) {
                                                           {"{{script}}", script}});
 }
 
-// Collects the data of the page.
 class PageData {
  public:
   PageData(const CommonOptions& common, const ReportArguments& arguments, Progress& progress)

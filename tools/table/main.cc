@@ -1,6 +1,6 @@
-// cfile-table: lists, merges and drops the parts of a table (a part is a group of rows with its own
-// files), sets which programs can read it, and which times are too old. It also removes files that
-// the table no longer needs, and repairs damaged tables.
+// cfile-table: lists, merges, drops and repairs the parts of a table (a part is a group of rows
+// with its own files), sets which programs can read it, and which times are too old, and removes
+// files that the table no longer needs.
 #include <chrono>
 #include <functional>
 #include <set>

@@ -15,11 +15,10 @@
 
 namespace cfile_python {
 
-// An open file or an open table.
 using FileOrTable = std::variant<cfile::Reader, cfile::TableReader>;
 
-// A cursor of one column, for searches and single values. Used by one thread at a time.
-// The functions with objects of Python need the interpreter lock. They release it while they read.
+// A cursor of one column, for searches and single values. Used by one thread at a time. The
+// functions with objects of Python need the interpreter lock, which they release while they read.
 class ColumnCursor {
  public:
   virtual ~ColumnCursor() = default;

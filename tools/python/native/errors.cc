@@ -18,8 +18,8 @@ struct Kept {
   PyObject* exception;  // owned
 };
 
-// The exceptions that were not raised again yet. Most are raised at once. Some never are: the
-// library tries something else, for example. So the list keeps the last ones only.
+// The last exceptions that were not raised again yet. Most are raised at once, but some never, for
+// example if the library tries something else.
 class KeptExceptions {
  public:
   void Add(std::string message, nb::object exception) {

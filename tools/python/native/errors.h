@@ -49,9 +49,9 @@ absl::Status StatusOfPythonError(const std::string& name);
 // True if Raise would raise an exception that StatusOfPythonError has taken. Needs no lock.
 bool IsPythonError(const absl::Status& status);
 
-// Runs the handlers of signals. Returns a status if one has raised an exception, for example
-// KeyboardInterrupt. Only the main thread of the interpreter runs handlers. Takes the lock.
-// The library ignores errors of some reads. So the error is also kept, for this thread.
+// Runs the handlers of signals, and returns a status if one has raised an exception, for example
+// KeyboardInterrupt. Only the main thread of the interpreter runs handlers. Takes the lock. The
+// error is also kept, for this thread, because the library ignores errors of some reads.
 absl::Status RunSignalHandlers(const std::string& name);
 // Returns the error that RunSignalHandlers has kept for this thread, once. OK: no error is kept, or
 // its exception was raised already.

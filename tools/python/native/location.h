@@ -32,8 +32,7 @@ class Location {
   bool is_url() const { return client_ != nullptr; }
 
   // Return what is there. Reads and writes run the handlers of signals from time to time, so that
-  // KeyboardInterrupt ends long work.
-  // OpenFile and CreateFile do not need the interpreter lock.
+  // KeyboardInterrupt ends long work. OpenFile and CreateFile do not need the interpreter lock.
   absl::StatusOr<std::shared_ptr<const cfile::Source>> OpenFile() const;
   absl::StatusOr<std::unique_ptr<cfile::Sink>> CreateFile(
       cfile::ExistingFile existing = cfile::ExistingFile::kReplaced) const;

@@ -194,8 +194,8 @@ class ObjectSink final : public cfile::Sink {
   const std::string name_;
 };
 
-// Reads are short, and taking the interpreter lock for each would cost more than the reads.
-// So only each kReadsPerCheck-th read runs the handlers.
+// Reads are short, and taking the interpreter lock would cost more than a read, so only each
+// kReadsPerCheck-th read runs the handlers.
 constexpr uint32_t kReadsPerCheck = 16;
 
 class InterruptibleSource final : public Source {

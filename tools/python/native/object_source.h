@@ -21,8 +21,8 @@ std::shared_ptr<cfile::Storage> NewObjectStorage(const nb::object& object);
 // there is one. It does not close the object.
 std::unique_ptr<cfile::Sink> NewObjectSink(const nb::object& object);
 
-// Return what they are given, with one change: reads and writes run Python's signal handlers from
-// time to time, so that KeyboardInterrupt ends long work. Errors are returned unchanged.
+// Return what they are given, except that reads and writes run Python's signal handlers from time
+// to time, so that KeyboardInterrupt ends long work. Errors are returned unchanged.
 absl::StatusOr<std::shared_ptr<const cfile::Source>> Interruptible(
     absl::StatusOr<std::shared_ptr<const cfile::Source>> file);
 absl::StatusOr<std::unique_ptr<cfile::Sink>> Interruptible(
@@ -34,7 +34,7 @@ std::shared_ptr<cfile::Storage> Interruptible(std::shared_ptr<cfile::Storage> fi
 inline constexpr char kTableFile[] = "table.cft";
 
 // Returns a storage with the files of `interruptible`, a result of Interruptible, to open one
-// table. The first read of table.cft returns the snapshot. So the table has the parts of that
+// table. The first read of table.cft returns the snapshot, so the table has the parts of that
 // moment, as long as CollectGarbage has not removed their files. Later reads return the present
 // table.cft: if a file is missing, the reader finds out that its part was dropped.
 std::shared_ptr<cfile::Storage> WithSnapshot(const cfile::Storage& interruptible,

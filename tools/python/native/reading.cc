@@ -215,8 +215,8 @@ std::unique_ptr<Opened> OpenTable(const nb::object& source, const nb::kwargs& gi
 }
 
 // Makes a method of Opened from a method of ColumnCursor. Its first argument is the name of the
-// column to search. If the name is "", it searches by the key columns of the table, and a key is a
-// sequence of values, one for each key column.
+// column to search, or "" for the key columns of the table; a key is then a sequence of values, one
+// for each key column.
 template <typename Result, typename... Arguments>
 auto OfColumn(Result (ColumnCursor::*method)(Arguments...)) {
   return [method](const Opened& opened, const std::string& column, Arguments... arguments) {

@@ -91,7 +91,6 @@ std::unique_ptr<Released<ArrowSchema>> SchemaOf(nb::handle type);
 // The names of the fields of a struct type.
 std::vector<std::string> FieldsOf(const ArrowSchema& type);
 
-// Adds the class Stream.
 void AddStreams(nb::module_& module);
 
 }  // namespace cfile_python

@@ -215,8 +215,7 @@ Key<T> KeyOf(nb::handle value) {
     }
     key.exact = key.beyond == 0;
   } else if constexpr (std::is_same_v<T, float>) {
-    // The number may lie between two floats. The least float that is not less has the same
-    // position.
+    // A number between two floats has the position of the greater one.
     const double number = NumberOf(value);
     key.value = static_cast<float>(number);
     key.exact = static_cast<double>(key.value) == number;
