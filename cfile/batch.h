@@ -40,7 +40,7 @@ inline constexpr OrdinalRange kAllRows{0, UINT64_MAX};
 // the mapped file or the dictionary. Valid until the next call on the object that returned it.
 template <typename T>
 struct Batch {
-  // One value per row. The value of a null row is T{}.
+  // One value per row; T{} for a null.
   std::span<const T> values = {};
 
   // Arrow's validity bitmap: bit i % 8 of byte i / 8 is 1 if row i holds a value. nullptr if no row

@@ -32,7 +32,7 @@ class CFILE_EXPORT BlockCache {
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
 
-  // The process's cache for all readers whose options name no cache. Its capacity is kDefaultBytes.
+  // The process's cache of kDefaultBytes for all readers whose options name no cache.
   static constexpr size_t kDefaultBytes = size_t{128} << 20;
   static const std::shared_ptr<BlockCache>& Default();
 

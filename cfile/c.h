@@ -144,7 +144,7 @@ cfile_code cfile_file_get_metadata(const cfile_file* file, size_t index, cfile_b
 // Makes a cursor at row 0. CFILE_FAILED_PRECONDITION: the file has levels
 // (cfile_file_info.has_levels).
 cfile_code cfile_file_cursor(const cfile_file* file, cfile_cursor** cursor);
-// Makes a cursor at the same row as `cursor`. The two cursors are independent.
+// Makes an independent cursor at the same row as `cursor`.
 cfile_code cfile_cursor_clone(const cfile_cursor* cursor, cfile_cursor** clone);
 void cfile_cursor_free(cfile_cursor* cursor);
 

@@ -34,7 +34,7 @@ struct ParquetReport {
 
 struct ParquetImportOptions {
   // The paths of the files to import, as if they were in one directory without folders. Functions
-  // with a path then use the path only in the messages of errors. If empty, they import the path.
+  // with a path then use it only in the messages of errors. If empty, they import the path.
   std::vector<std::string> files = {};
   // The names of the top-level columns to import; empty: all columns. Each of them must be in at
   // least one of the files. It is null in the rows of files that do not have it.

@@ -35,8 +35,8 @@
 
 namespace cfile {
 
-// Writes one new part of a table of records. Receives the records as a RecordVisitor. Memory: about
-// 1 MiB of entries, and one block for each leaf column.
+// Writes one new part of a table from the records that it receives as a RecordVisitor. Memory:
+// about 1 MiB of entries, and one block for each leaf column.
 class CFILE_EXPORT RecordWriter final : public RecordVisitor {
  public:
   // Begins a new table of records. `table` and errors as TableWriter::Create. `options`: none,

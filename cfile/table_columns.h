@@ -79,7 +79,7 @@ CFILE_EXPORT absl::Status DropColumns(const TableLocation& table,
                                       std::span<const std::string> names,
                                       const ReaderOptions& options = {});
 
-// Gives a column another name. Reads and writes no file of a column.
+// Gives a column another name, without reading or writing files of columns.
 CFILE_EXPORT absl::Status RenameColumn(const TableLocation& table, std::string_view from,
                                        std::string_view to, const ReaderOptions& options = {});
 

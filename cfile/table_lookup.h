@@ -85,7 +85,8 @@ class CFILE_EXPORT TableLookup {
     return GetKey(&key, &HoldsType<T>);
   }
 
-  // Returns whether the table has a row with this key. Reads no other column. Errors as Get.
+  // Returns whether the table has a row with this key, without reading other columns. Errors as
+  // Get.
   template <typename T, typename = IfValueType<T>>
   absl::StatusOr<bool> Contains(const T& key) {
     return ContainsKey(&key, &HoldsType<T>);

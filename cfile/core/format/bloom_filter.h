@@ -1,5 +1,5 @@
-// Parquet's split-block Bloom filter (cfile/FORMAT.md, Statistics). The filter consists of blocks
-// of 32 bytes. Each value selects one block and sets one bit in each of the block's 8 words.
+// Parquet's split-block Bloom filter (cfile/FORMAT.md, Statistics): each value selects a block of
+// 32 bytes, and sets one bit in each of its 8 words.
 #pragma once
 
 #include <algorithm>

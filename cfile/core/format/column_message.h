@@ -10,8 +10,7 @@
 
 namespace cfile::internal {
 
-// The value of Kudu's own field if the real number is in the extensions. No enum of Kudu has this
-// value.
+// The value of Kudu's own field if the real number is in the extensions; no enum of Kudu has it.
 inline constexpr int32_t kNumberInExtensions = 999;
 
 // True if this number of a type, encoding or codec is an extension: Kudu does not have it.

@@ -28,8 +28,8 @@ using encodings::ByteWriter;
 constexpr size_t kEndBytes = kFileMagicBytes + kMessageSizeBytes;  // the magic and the size
 constexpr std::string_view kCreatedBy = "cfile " CFILE_VERSION;
 
-// Returns the number for Kudu's field. If Kudu does not have the number, passes the number to
-// `set_extension` and returns kNumberInExtensions.
+// Returns the number for Kudu's field. A number that Kudu does not have is passed to
+// `set_extension`, and the result is kNumberInExtensions.
 template <typename Enum, typename SetExtension>
 int32_t KuduNumber(Enum value, SetExtension set_extension) {
   const auto number = static_cast<int32_t>(value);

@@ -17,7 +17,7 @@
 
 namespace cfile::internal {
 
-// The sections are divided into parts of this many bytes. Each part has a checksum.
+// The sections are divided into parts of this many bytes, each with a checksum.
 inline constexpr size_t kPartBytes = 4096;
 // The size of a head without its checksums, in bytes.
 inline constexpr size_t kHeadFieldBytes = 52;

@@ -1,5 +1,5 @@
 // How blocks other than header and footer are stored in a file: compressed or not, followed by a
-// checksum (cfile/FORMAT.md, File). This header reads them. block_appender.h writes them.
+// checksum (cfile/FORMAT.md, File). block_appender.h writes what this header reads.
 #pragma once
 
 #include <array>

@@ -85,8 +85,8 @@ DataType DecimalType(int32_t precision) {
                            : DataType::kDecimal128;
 }
 
-// If `text` is the ToString of a type, returns this type; otherwise returns an arbitrary type. The
-// caller must check the result.
+// Returns the type whose ToString is `text`, or an arbitrary type: the caller must check the
+// result.
 ColumnType Guess(std::string_view text) {
   for (const DataTypeRow& row : kDataTypes) {
     if (row.name == text) return {.data_type = row.data_type};

@@ -65,7 +65,7 @@ class BlockCursor final : public RowBlock {
                     const encodings::SeekIndex* seek_index = nullptr,
                     const BlockHead* head = nullptr) override;
 
-  // Opens a parsed block in the same way. This block may have no rows.
+  // Opens a parsed block, which may have no rows, in the same way.
   absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr);
 
@@ -126,8 +126,8 @@ class BlockCursor final : public RowBlock {
   // The dictionary's values by code if the block stores codes, else empty.
   encodings::ValueSpan DictionaryValues() const { return decoder_->AnyDictionaryValues(); }
 
-  // Like Next and NextInto, but return the codes of the values. The code of a null is 0.
-  // Precondition: DictionaryValues() is not empty.
+  // Like Next and NextInto, but return the codes of the values, 0 for a null. Precondition:
+  // DictionaryValues() is not empty.
   absl::StatusOr<Batch<uint32_t>> NextCodes(size_t max_rows) {
     return NextCodesInto(max_rows, nullptr);
   }

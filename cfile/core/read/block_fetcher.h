@@ -28,7 +28,7 @@ namespace cfile::internal {
 enum class BlockAccess : uint8_t {
   kScan,  // the cursor reads block after block in the fetcher's direction
   kSeek,
-  // Like kSeek, but the cursor reads only a few rows of the block. Before it reads them, it calls
+  // Like kSeek, but the cursor reads only a few rows of the block, after a call of
   // BlockWalk::CheckRows.
   kFewRows
 };
@@ -187,7 +187,7 @@ class BlockFetcher {
     }
     has_all_planned_ = true;
   }
-  // Returns the range that contains the block. If there is none, returns ranges_.end().
+  // Returns the range that contains the block, or ranges_.end().
   std::vector<Range>::iterator FindRange(const BlockPointer& pointer);
   // Removes the range that contains the block from the plan, and returns the range; nullopt if
   // there is none. If the source reads in the background, also removes the ranges before this

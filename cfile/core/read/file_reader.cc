@@ -16,8 +16,8 @@ namespace cfile::internal {
 
 namespace {
 
-// When a mapped file is opened, this many bytes at its end are fetched with one request. These
-// bytes usually contain the footer.
+// When a mapped file is opened, this many bytes at its end, usually with the footer, are fetched
+// with one request.
 constexpr uint64_t kMappedTailBytes = 8 * 1024;
 // Blocks that have fewer bytes are always read whole, because reading a part of a block takes two
 // requests: one for the head, and one for the part.
@@ -254,8 +254,8 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
   if (!info_.statistics || info_.statistics_above_limit) return nullptr;
   return statistics_.Get([&]() -> absl::StatusOr<std::shared_ptr<const FileStatistics>> {
     auto statistics = ReadStatistics();
-    // The statistics are too large, as is known only now: the footer does not have the uncompressed
-    // size.
+    // The statistics are too large. The footer does not have the uncompressed size, so this is
+    // known only now.
     if (absl::IsOutOfRange(statistics.status())) return nullptr;
     CFILE_RETURN_IF_ERROR(statistics.status());
     usage_.AddMemory(MemoryOf(*statistics));

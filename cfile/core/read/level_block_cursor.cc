@@ -13,8 +13,8 @@ namespace {
 using encodings::CountLevels;
 using encodings::kMaxBatchValues;
 
-// The number of entries that are decoded at a time, unless a record is longer. These entries fit
-// the CPU's cache.
+// The number of entries that are decoded at a time, unless a record is longer: they fit the CPU's
+// cache.
 constexpr size_t kWindowEntries = 8192;
 // One entry more than a batch can have: it shows whether a record ends with the batch.
 constexpr size_t kMaxWindowEntries = kMaxBatchValues + 1;

@@ -22,8 +22,7 @@ class LoadedNode : public IndexNode {
 
   // The child that SetChild stored for entry i, or nullptr.
   const LoadedNode* child(uint32_t i) const { return children_[i].load(std::memory_order_acquire); }
-  // Stores the child of entry i. If another thread has stored one already, keeps that one. Returns
-  // the child that is stored then.
+  // Stores the child of entry i, unless another thread has stored one. Returns the stored child.
   const LoadedNode* SetChild(uint32_t i, std::unique_ptr<LoadedNode> child) const;
 
   // The place for the seek index of entry i's block.

@@ -151,7 +151,7 @@ constexpr Field MakeEnum(uint32_t number, std::string_view name, int32_t max_enu
   return field;
 }
 
-// A number that is stored in 4 or 8 bytes instead of a varint. The member is unsigned.
+// An unsigned number that is stored in 4 or 8 bytes instead of a varint.
 template <auto kMember>
 constexpr Field MakeFixed(uint32_t number, std::string_view name) {
   Field field = Make<kMember>(number, name);

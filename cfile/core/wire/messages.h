@@ -233,14 +233,14 @@ struct Table {
   std::unique_ptr<MergeRule> merge_rule;
 };
 
-// Returns the message in an optional field. If the field is absent, returns an empty message.
+// Returns the message in an optional field, or an empty message.
 template <typename Message>
 const Message& OrEmpty(const std::unique_ptr<Message>& field) {
   static const Message kEmpty{};
   return field == nullptr ? kEmpty : *field;
 }
 
-// Returns the message in an optional field. If the field is absent, adds the message first.
+// Returns the message in an optional field, after adding it if it is absent.
 template <typename Message>
 Message& Mutable(std::unique_ptr<Message>& field) {
   if (field == nullptr) field = std::make_unique<Message>();

@@ -86,8 +86,8 @@ class ColumnPipeline : public AnyWriter {
            statistics_.CanAddBlock(block.statistics);
   }
 
-  // Writes a copy of `block`.
-  // Preconditions: Takes has returned true. The current block has no entries.
+  // Writes a copy of `block`. Preconditions: Takes has returned true; the current block has no
+  // entries.
   absl::Status WriteCopy(const CopiedBlock& block, uint64_t first_ordinal,
                          std::string_view value_key) {
     if (block.statistics != nullptr) statistics_.AddBlock(*block.statistics);

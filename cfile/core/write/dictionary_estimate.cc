@@ -51,10 +51,10 @@ DistinctValues CountDistinct(std::span<const P> values) {
 }
 
 // Estimates the number of distinct values of a column of `column_values` values, from a sample of
-// `count` values. Chao's estimator holds if each part of the column draws its values from the same
-// set. Then a value of the sample's end is new about as often as values of the sample occur once
+// `count` values. Chao's estimator holds if all parts of the column draw their values from one set:
+// values at the end of the sample are then new about as often as values of the sample occur once
 // (the estimator of Good and Turing). If more of them are new, each part of the column has values
-// of its own. Then the rest of the column adds values, too, unless the end of the sample adds much
+// of its own, and the rest of the column adds values, too, unless the end of the sample adds much
 // fewer than the other parts.
 double ExtrapolateDistinct(const DistinctValues& found, size_t count, uint64_t column_values) {
   // By chance, the first rate may be greater than the second by about this factor.

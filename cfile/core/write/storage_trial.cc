@@ -94,8 +94,8 @@ struct EncodedSample {
   ByteWriter dictionary;
 };
 
-// Encodes the sample. Returns nullopt if the sample does not fit into one block, or if the encoder
-// has stored the sample in another encoding than `encoding`.
+// Encodes the sample; nullopt if it does not fit into one block, or if the encoder has stored it in
+// another encoding than `encoding`.
 std::optional<EncodedSample> EncodeSample(ValueSpan values, PhysicalType type,
                                           EncoderOptions options, Encoding encoding) {
   options.block_size_bytes = std::numeric_limits<int32_t>::max();
@@ -437,8 +437,8 @@ Trial TryStorage(ValueSpan values, uint64_t column_values, PhysicalType type,
     return each.storage.row->has_dictionary && !each.storage.row->has_codes;
   };
   if (depends_on_count && has_symbols(best)) {
-    // A file has one dictionary. A table of symbols would take the place of the dictionary of
-    // values that is better with more values.
+    // A table of symbols would take the place of the file's only dictionary, that of values, which
+    // is better with more values.
     std::erase_if(candidates, has_symbols);
     best = trials.Best(candidates, plain);
   }

@@ -23,8 +23,7 @@ struct LeafPlace {
   std::vector<LevelRule> nodes;
 };
 
-// The values of one column. Also the values of the structs and lists in LeafPlace::nodes.
-// Thread-compatible.
+// The values of one column, and of the structs and lists in LeafPlace::nodes. Thread-compatible.
 class ColumnSink {
  public:
   virtual ~ColumnSink() = default;

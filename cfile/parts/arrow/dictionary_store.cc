@@ -18,7 +18,7 @@ namespace {
 using encodings::ByteWriter;
 using encodings::PackedStrings;
 
-// Distinct strings. Their numbers are 0, 1, ... in the order in which the strings were added.
+// Distinct strings, numbered in the order in which they were added.
 class LocalDictionary {
  public:
   const PackedStrings& strings() const { return strings_; }

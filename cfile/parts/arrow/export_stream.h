@@ -1,4 +1,4 @@
-// Makes an ArrowArrayStream. Its rows come from a scan or a take.
+// Makes an ArrowArrayStream of the rows of a scan or a take.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,7 @@ constexpr size_t kMaxDepth = 1100;
 // its dictionary, and the two fields of the runs of these values.
 constexpr size_t kFieldsOfNode = 4;
 
-// Holds the schema and the arrays of a stream. Releases the stream.
+// Holds the schema and the arrays of a stream, which it releases.
 class ImportStream {
  public:
   explicit ImportStream(ArrowArrayStream* stream) : stream_(stream) {}

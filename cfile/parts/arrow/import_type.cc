@@ -23,7 +23,7 @@ absl::Status Malformed(const ImportField& field, const Parts&... parts) {
   return absl::InvalidArgumentError(StrCat(field.InField(), ": ", parts...));
 }
 
-// Parses a text as a number. The whole text must be the number.
+// Parses all of a text as a number.
 template <typename Integer>
 bool ParseNumber(std::string_view text, Integer& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

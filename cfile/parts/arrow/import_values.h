@@ -16,7 +16,7 @@ namespace cfile::internal {
 // Memory that is used again for each batch. Thread-compatible.
 class ValueBuffer {
  public:
-  // Returns room for `count` values. The contents of the room are undefined.
+  // Returns uninitialised room for `count` values.
   template <typename T>
   T* Resize(size_t count) {
     if (count * sizeof(T) > size_bytes_) {

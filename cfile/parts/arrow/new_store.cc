@@ -121,7 +121,7 @@ struct ToNanoseconds {
   static bool Convert(const Int96& value, Value& out) { return NanosOfInt96(value, out); }
 };
 
-// Converts values to another fixed width. Stores a null as 0.
+// Converts values to another fixed width, and nulls to 0.
 template <typename T, typename To>
 class ConvertedStore final : public ValueStore {
   using Value = typename To::Value;

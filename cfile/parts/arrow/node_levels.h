@@ -50,7 +50,7 @@ class NodeLevels {
 
   // kOutOfRange: the values of a list would have more than 2^31 - 1 elements together.
   absl::Status Append(const Entries& entries);
-  // Removes the values after the first `size` values. These have `num_elements` elements together.
+  // Removes the values after the first `size`, which have `num_elements` elements together.
   void Truncate(size_t size, size_t num_elements);
   // Sets the length, the null count and the buffers of `parts`, and empties this object.
   void Finish(ArrayParts& parts);

@@ -81,7 +81,7 @@ class GroupReader : public TakenColumn {
     return absl::OkStatus();
   }
 
-  // Removes the kept rows, and then keeps the first of `rows`. Returns how many rows were kept.
+  // Keeps the first of `rows` instead of the kept rows, and returns how many.
   absl::StatusOr<size_t> KeepRows(std::span<const uint64_t> rows) {
     Clear();
     FilesAhead files(source_, column_, rows);

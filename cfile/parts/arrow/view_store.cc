@@ -153,7 +153,7 @@ class ViewStore final : public ValueStore {
   }
 
  private:
-  // Bytes of a source or a dictionary. They become a buffer of the array.
+  // Bytes of a source or a dictionary, which become a buffer of the array.
   struct Window {
     const char* begin;
     int64_t size;

@@ -28,7 +28,7 @@ cfile_code ReportException() noexcept;
 // `name`: the name of the source or the sink.
 // `callback`: the name of the callback, for errors without a text.
 absl::Status CallbackError(std::string_view name, const char* callback, cfile_code code);
-// Deletes the text that an earlier callback has set. Call this function before each callback.
+// Deletes the text that an earlier callback has set. Call before each callback.
 void ClearCallbackMessage();
 
 // Returns a pointer for the `arguments` of Call. It is not null if the array has no elements,

@@ -81,7 +81,7 @@ std::span<const T> SpanOf(const void* values, size_t size, Copies<T>& copies) {
   return {static_cast<const T*>(values), size};
 }
 
-// Returns a batch for C. The result points to the values of `batch` or to `copies`.
+// Returns a batch for C, which points to the values of `batch` or to `copies`.
 cfile_batch BatchOf(PhysicalType type, const AnyBatch& batch, Copies<cfile_bytes>& copies);
 
 }  // namespace cfile::internal

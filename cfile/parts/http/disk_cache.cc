@@ -58,7 +58,7 @@ bool WriteAll(int descriptor, std::span<const uint8_t> bytes) {
   return true;
 }
 
-// Makes a directory and its parents. Only the user may use the new directories. Returns errno or 0.
+// Makes a directory and its missing parents, which only the user may use. Returns errno or 0.
 int MakeDirectories(const std::string& path) {
   int error = 0;
   for (size_t end = 0; end != std::string::npos;) {

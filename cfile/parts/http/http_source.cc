@@ -282,7 +282,7 @@ class HttpSource final : public Source {
     }
   }
 
-  // Reads whole pieces from the cache. Fetches those that are not there, and adds them.
+  // Reads whole pieces from the cache, after fetching those that are not there.
   void FetchThroughCache(std::span<ReadRequest* const> ranges) const {
     std::map<uint64_t, ReadRequest> pieces;  // by number
     std::vector<std::vector<uint8_t>> memory;

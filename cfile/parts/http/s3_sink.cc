@@ -18,7 +18,7 @@ namespace {
 
 using encodings::StrCat;
 
-// The metadata of each object have a random id. This HTTP header carries it.
+// The HTTP header with the random id in the metadata of each object.
 constexpr char kUploadIdHeader[] = "x-amz-meta-cfile-upload-id";
 
 constexpr size_t kMaxParts = 10'000;  // S3 allows no more

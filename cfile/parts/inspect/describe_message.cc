@@ -39,7 +39,7 @@ struct Value {
   std::string_view bytes;
 };
 
-// Reads the value of a field that is not a group. Returns false if the value is malformed.
+// Reads the value of a field that is not a group; false if it is malformed.
 bool ReadValue(FieldReader& reader, WireType type, Value& value) {
   if (type == WireType::kVarint) return reader.ReadVarint(value.number);
   if (type == WireType::kDelimited) return reader.ReadDelimited(value.bytes);
@@ -171,8 +171,7 @@ bool ReadField(const Field& field, FieldReader& reader, std::string& value,
   return true;
 }
 
-// True if `text` is a ColumnPB. Returns false if it is larger than any ColumnPB that the library
-// writes.
+// True if `text` is a ColumnPB, not larger than any that the library writes.
 bool IsColumn(std::string_view text) {
   constexpr size_t kMostBytes = 64 * 1024;
   wire::Column column;

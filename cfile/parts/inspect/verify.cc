@@ -27,8 +27,8 @@ namespace {
 
 using internal::FileReader;
 
-// Checks one file and collects the damages. In messages an index entry and its block are identified
-// by the block's pointer.
+// Checks one file and collects the damages. Messages identify an index entry and its block by the
+// block's pointer.
 class Verifier {
  public:
   // `reader` must outlive the Verifier.

@@ -260,7 +260,7 @@ class PagesImport final : public ColumnImport {
     return decoder.Open(view);
   }
 
-  // Returns the next values of the column, between 1 and `most`. Valid until the next call.
+  // Returns the next 1 to `most` values of the column, valid until the next call.
   absl::StatusOr<ValueSpan> ReadValues(AnyBlockDecoder& decoder, size_t most) {
     most = std::min(most, kBatch);
     ValueSpan values = decoder.BorrowAny(most);

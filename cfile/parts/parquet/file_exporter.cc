@@ -435,7 +435,7 @@ absl::Status BlockExporter::Recode(ChunkWriter& chunk) {
        .recoded = true});
 }
 
-// Returns `values`, seconds, in the unit of Parquet. The result is in `changed`.
+// Stores `values`, seconds, in the unit of Parquet in `changed`, and returns this.
 template <typename T>
 absl::StatusOr<ValueSpan> InUnits(std::span<const T> values, int64_t units_per_value,
                                   void* changed) {

@@ -138,7 +138,7 @@ class Import {
     return writer_options_;
   }
 
-  // Compares the schemas of all files in a directory. Returns the schema of a new table.
+  // Returns the schema of a new table, after comparing the schemas of all files in a directory.
   absl::StatusOr<Schema> SchemaOf(const std::string& directory) {
     for (const std::string& path : options_.files) files_.files.push_back({.path = path});
     if (options_.files.empty()) {

@@ -36,7 +36,7 @@ absl::Status InColumn(const absl::Status& status, std::string_view name) {
   return WithMessage(status, StrCat("column ", name, ": ", status.message()));
 }
 
-// Takes names from a list. Each name must be taken.
+// Takes names from a list, each of which must be taken.
 class NameChoice {
  public:
   explicit NameChoice(std::span<const std::string> names)

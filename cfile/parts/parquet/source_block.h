@@ -23,7 +23,7 @@ struct SourceBlock {
   LevelBlock levels;  // also has the uncompressed values, unless `compressed`
   // True: `stored_values` is compressed with `codec`. values_size: before compression.
   bool compressed = false;
-  // The whole block was compressed. Its values are not, but should be.
+  // The whole block was compressed, so its values, which are not, should be compressed in the page.
   bool was_compressed = false;
   Compression codec = Compression::kNone;
   std::span<const uint8_t> stored_values;

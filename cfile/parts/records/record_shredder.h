@@ -31,7 +31,7 @@ class RecordShredder final : public RecordVisitor {
   uint64_t num_records() const { return num_records_; }
   bool in_record() const { return !open_.empty(); }
 
-  // The buffers, one for each leaf. The caller empties all buffers with Clear.
+  // The buffers, one for each leaf, which the caller empties with Clear.
   const std::vector<std::unique_ptr<LeafBuffer>>& leaves() const { return leaves_; }
   // Approximate bytes in the buffers.
   size_t buffered_bytes() const { return buffered_bytes_; }

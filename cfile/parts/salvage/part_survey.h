@@ -20,7 +20,7 @@ struct SurveyedTable {
   TableReader table;
 };
 
-// Finds the parts, and reads all their files. Does not change anything. `force`: if table.cft is
+// Finds the parts, and reads all their files, without changing anything. `force`: if table.cft is
 // sound, also finds the parts that it does not name. Errors: those of Repair.
 absl::StatusOr<SurveyedTable> SurveyTable(const std::shared_ptr<Storage>& storage, bool force,
                                           const ReaderOptions& options);

@@ -42,7 +42,7 @@ State StateOf(PartKind kind) {
   return State::kUnknown;
 }
 
-// Writes the bytes of a damaged table.cft to another file. Returns the name of this file.
+// Writes the bytes of a damaged table.cft to another file, and returns its name.
 absl::StatusOr<std::string> KeepDamaged(Storage& storage, const std::string& bytes) {
   CFILE_ASSIGN_OR_RETURN(const std::string name, internal::NewDamagedTableName());
   CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, storage.Create(name));

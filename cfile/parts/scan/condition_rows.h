@@ -84,7 +84,7 @@ class ConditionRows final : protected FileCursor {
   // index has found for a condition.
   absl::Status EnterByKey(uint64_t row);
 
-  // Returns the next rows of the block. Each row has one value.
+  // Returns the next rows of the block, each with one value.
   absl::StatusOr<AnyBatch> NextRows(size_t count);
 
   // Returns the first `count` rows of `batch` if it begins with row `begin`; otherwise calls

@@ -180,8 +180,8 @@ class BlockRows final : public RowReader, FileCursor {
     return added;
   }
 
-  // Reads the first of `rows`. These rows are not consecutive.
-  // `span`: the number of rows from the first to the last of them.
+  // Reads the first of `rows`, which are not consecutive. `span`: the number of rows from the first
+  // to the last of them.
   absl::StatusOr<size_t> ReadChosen(const ChosenRows& rows, uint64_t span, AnyBatch& batch) {
     const bool seeks = SeeksAreFaster(lane(), rows.count, span, file().info().nullable);
     return seeks ? ReadEach(rows, batch) : ReadAndPack(rows, batch);

@@ -25,8 +25,8 @@ class RowSink {
   // the first `rows` and removes the others.
   virtual void Truncate(size_t rows) = 0;
 
-  // `source`: where the values were read from. May be null. The sink may keep pointers to values
-  // that lie in the memory of the source.
+  // `source`: where the values were read from, or null. The sink may keep pointers to values in its
+  // memory.
   virtual absl::StatusOr<size_t> Add(const AnyBatch& batch,
                                      const std::shared_ptr<const Source>& source) = 0;
   // `batch` must stay valid until its rows are kept or removed. `source`: as for Add.
@@ -36,7 +36,7 @@ class RowSink {
   // AddLevels does not copy values that begin there.
   virtual void* RoomForLevels(size_t /*count*/) { return nullptr; }
 
-  // Returns room for up to `count` values. Write values there, and then call AddWritten. If the
+  // Returns room for up to `count` values: write them there, and then call AddWritten. If the
   // result is null, call Add instead.
   virtual void* Room(size_t /*count*/) { return nullptr; }
   // Adds the rows of `batch`, whose values were written to the result of Room.
@@ -49,7 +49,7 @@ class RowSink {
   // Adds `count` rows that were appended to the result of Packed, with the validity of `batch`.
   virtual void AddPacked(size_t /*count*/, const AnyBatch& /*batch*/) {}
 
-  // Returns room for up to `count` codes. Write codes there, and then call AddCodes. If the result
+  // Returns room for up to `count` codes: write them there, and then call AddCodes. If the result
   // is null, the sink takes no codes.
   virtual uint32_t* RoomForCodes(size_t /*count*/) { return nullptr; }
   // Adds codes, written to the result of RoomForCodes: indexes into `values`, which `dictionary`

@@ -67,11 +67,10 @@ class ColumnChange {
   // Removes the new files, unless a commit has named them.
   ~ColumnChange();
 
-  // Reads table.cft. Call this function first.
-  // kNotFound: there is no table. `options`: the options of the new files.
+  // Reads table.cft. Call first. `options`: of the new files. kNotFound: there is no table.
   absl::Status Begin(std::span<const WriterOptions> options);
-  // Reads the parts.
-  // `columns`: the watched columns. Commit fails if another program has changed their values since.
+  // Reads the parts. Commit fails if another program has changed values of `columns`, the watched
+  // columns, since.
   absl::Status ReadParts(std::vector<size_t> columns);
 
   const TableContents& before() const { return manifest_->root(); }

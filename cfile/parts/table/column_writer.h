@@ -32,7 +32,7 @@ class ColumnWriter {
 
   AnyWriter& writer() { return *writer_; }
   const AnyWriter& writer() const { return *writer_; }
-  // Completes the file. Returns its description for table.cft.
+  // Completes the file, and returns its description for table.cft.
   absl::StatusOr<TablePartColumn> Finish();
 
  private:

@@ -37,8 +37,7 @@ class PartCursor {
   PartCursor(std::shared_ptr<const Table> table, size_t column)
       : table_(std::move(table)), column_(column) {}
 
-  // The ordinal of the first row of the part that was entered last.
-  // Ordinals count the table's rows.
+  // The ordinal in the table of the first row of the part that was entered last.
   uint64_t first_ordinal() const { return part_.first_ordinal; }
 
   // Enters the part that contains row `row` of the table. Precondition: row < num_rows() of the

@@ -153,7 +153,7 @@ class TableLookup::Impl {
     AppendKey(KeyRef{internal::LastEqualKey({key, type_}), type_}, last_);
     equal_keys_.clear();
     if (has_zeros_) {
-      // A compound key with zeros is stored in several forms. The first form is the least one.
+      // A compound key with zeros is stored in several forms, the least one first.
       CFILE_RETURN_IF_ERROR(SetEqualKeys(first_));
       if (!equal_keys_.empty()) {
         first_ = equal_keys_.front();

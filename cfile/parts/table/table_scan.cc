@@ -134,7 +134,7 @@ class TableScan::Impl {
     return {std::min(range.begin, end), end};
   }
 
-  // Goes to the next part that the scan reads. Returns false if there is none.
+  // Goes to the next part that the scan reads; false if there is none.
   absl::StatusOr<bool> EnterPart() {
     part_ = {};
     look_ahead_failed_ = false;
@@ -296,7 +296,7 @@ class TableScan::Impl {
     return examined;
   }
 
-  // Reads the values of the first chosen rows. If reverse_, reads the last chosen rows.
+  // Reads the values of the first chosen rows or, if reverse_, of the last.
   absl::StatusOr<TableBatch> Read() {
     CFILE_RETURN_IF_ERROR(OpenReaders(part_));
     ExpectRows();

@@ -272,7 +272,7 @@ class ArraysReader {
     return body.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
   }
 
-  // Adds the next buffer. It must have room for `count` elements.
+  // Adds the next buffer, which must have room for `count` elements.
   absl::Status AddBuffer(const ImportField& field, uint64_t count, uint64_t element_bytes,
                          IpcArray& array) {
     CFILE_ASSIGN_OR_RETURN(const auto stored, TakeStored(field));

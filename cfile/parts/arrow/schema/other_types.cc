@@ -210,8 +210,8 @@ void AddChange(FieldChange of_child, size_t i, size_t children, FieldChange& cha
   change.children[i] = std::move(of_child);
 }
 
-// Gives a field the type that a column stores. Sets `is_changed` if this is another type. Returns
-// what changes in its arrays.
+// Gives a field the type that a column stores, sets `is_changed` if this is another type, and
+// returns what changes in its arrays.
 FieldChange Store(ArrowField& field, bool& is_changed) {
   FieldChange change;
   std::string& format = ValuesOf(field).format;

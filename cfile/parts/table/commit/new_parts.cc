@@ -15,7 +15,7 @@
 namespace cfile::internal {
 namespace {
 
-// A commit of new parts. It may need several attempts.
+// A commit of new parts, which may need several attempts.
 class Publisher {
  public:
   Publisher(Storage& storage, const ReaderOptions& limits, const NewParts& parts,

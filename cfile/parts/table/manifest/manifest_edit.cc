@@ -178,7 +178,7 @@ class Editor {
     return Pack(std::span<const ChunkInfo>(chunks), out);
   }
 
-  // Puts all `entries` into chunks of similar sizes. Makes as few chunks as possible.
+  // Puts all `entries` into chunks of similar sizes, as few as possible.
   template <typename T>
   absl::Status Pack(std::span<const T> entries, std::vector<ChunkInfo>& out) {
     for (size_t left = (entries.size() + kMaxChunkEntries - 1) / kMaxChunkEntries; left > 0;
