@@ -35,8 +35,8 @@ inline size_t CommonPrefix(std::string_view a, std::string_view b) {
   return i;
 }
 
-// Returns the first 8 bytes of `value` as a number. The numbers have the same order as the bytes.
-// Missing bytes count as zeros.
+// Returns the first 8 bytes of `value`, with zeros for missing ones, as a number in the order of
+// the bytes.
 inline uint64_t BytesHead(std::string_view value) {
   const uint8_t* const bytes = AsBytes(value).data();
   const size_t size = value.size();

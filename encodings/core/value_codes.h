@@ -21,7 +21,7 @@
 
 namespace cfile::encodings {
 
-// Mixes two numbers into a hash. The bits of the hash depend on all bits of both numbers.
+// Mixes two numbers into a hash, whose bits depend on all bits of both.
 inline uint64_t MixBits(uint64_t a, uint64_t b) {
   const uint128_t product = static_cast<uint128_t>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
@@ -142,8 +142,8 @@ class ValueCodes {
   void VisitCodes(std::span<const P> values, Take take) {
     if (!in_slots_) Rebuild();
     if constexpr (kIsBytes<P>) {
-      // Each batch takes three steps. Each step prefetches the memory that the next step reads for
-      // all values of the batch.
+      // Each batch takes three steps, each of which prefetches the memory that the next one reads
+      // for all values of the batch.
       constexpr size_t kBatch = 32;
       Key keys[kBatch];
       for (size_t i = 0; i < values.size();) {

@@ -19,7 +19,7 @@ inline absl::Status CheckDictionarySize(uint64_t count, size_t max_values) {
                                       AboveLimit(max_values, "max_dictionary_values")));
 }
 
-// The type URL of the payload of MissingDictionary. The payload is empty.
+// The type URL of the payload of MissingDictionary, which is empty.
 inline constexpr char kMissingDictionary[] = "cfile/missing-dictionary";
 
 // Returns the error of a block that has `codes` codes although the file has no dictionary.

@@ -117,7 +117,7 @@ class RleHybridEncoder {
   // this number (plus the block's header) whether a block is full.
   size_t size_bytes() const;
 
-  // Appends the whole stream to `out`. The encoder is then empty.
+  // Appends the whole stream to `out`, and empties the encoder.
   void Finish(ByteWriter& out, LastGroup last_group);
 
  private:

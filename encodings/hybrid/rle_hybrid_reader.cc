@@ -208,7 +208,8 @@ absl::Status RleHybridReader::RanksOfOnes(std::span<const uint32_t> positions, u
   uint64_t ones = 0;
   for (size_t i = 0; i < positions.size(); ++i) {
     const uint64_t position = positions[i];
-    // A seek uses checkpoints, and makes new ones. Short ways are faster without them.
+    // A seek uses checkpoints, and makes new ones, unless the way is short, which is faster without
+    // them.
     if (i == 0 || position - at > kLiteralsPerCheckpoint) {
       CFILE_ASSIGN_OR_RETURN(ones, PassTo(position, /*may_begin_here=*/false));
       cursor = cursor_;

@@ -34,7 +34,7 @@ class ValidityEncoder {
   // Approximate number of bytes of the bitmap so far.
   size_t size_bytes() const { return encoder_.size_bytes(); }
 
-  // Appends the encoded bitmap to `out`. The encoder is then empty.
+  // Appends the encoded bitmap to `out`, and empties the encoder.
   void Finish(ByteWriter& out);
 
  private:

@@ -255,7 +255,7 @@ void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* o
     if (width == 1) return UnpackBools(packed, first, reinterpret_cast<bool*>(out), count);
   }
   // A group begins at a byte boundary. Values before the first group are unpacked one by one,
-  // unless every value begins at a byte boundary.
+  // unless each begins at one.
   if (width % 8 != 0) {
     for (; first % 8 != 0 && count > 0; ++first, --count)
       *out++ = static_cast<T>(UnpackOne(packed, width, first));

@@ -16,7 +16,7 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Packs as many of the `count` values as fill whole vectors. Returns how many values it packed.
+// Packs as many of the `count` values as fill whole vectors, and returns how many.
 size_t PackWhole(const uint8_t* values, size_t count, uint8_t* out) {
 #if HWY_TARGET == HWY_SCALAR
   (void)values, (void)count, (void)out;
@@ -32,8 +32,8 @@ size_t PackWhole(const uint8_t* values, size_t count, uint8_t* out) {
 #endif
 }
 
-// Unpacks the bits that fill whole vectors, at most `count` bits. Returns how many bits it
-// unpacked. Each load of 8 bytes stays within `bits`.
+// Unpacks those of `count` bits that fill whole vectors, and returns how many. Each load of 8 bytes
+// stays within `bits`.
 size_t UnpackWhole(std::span<const uint8_t> bits, uint8_t* out, size_t count) {
 #if HWY_TARGET == HWY_SCALAR
   (void)bits, (void)out, (void)count;
@@ -79,7 +79,7 @@ void PackBools(std::span<const bool> values, uint8_t* bits) {
   if (values.empty()) return;
   const size_t size = static_cast<size_t>(BitmapBytes(values.size()));
   const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
-  // PackWhole packs a multiple of 8 values, because vectors hold a multiple of 8.
+  // A multiple of 8, because vectors hold a multiple of 8 values.
   size_t i = HWY_DYNAMIC_DISPATCH(PackWhole)(bytes, values.size(), bits);
   std::fill(bits + i / 8, bits + size, uint8_t{0});
   for (; i < values.size(); ++i)

@@ -110,7 +110,7 @@ HWY_INLINE void Deal(hn::Vec<D> (&x)[kWidth], std::index_sequence<kK...> quarter
   }
 }
 
-// Converts all values but the last few. Returns how many it converted.
+// Converts all values but the last few, and returns how many.
 template <size_t... kJ>
 size_t Split(const uint8_t* HWY_RESTRICT values, size_t count, uint8_t* HWY_RESTRICT streams,
              size_t stride, std::index_sequence<kJ...>) {

@@ -16,7 +16,7 @@ namespace cfile::encodings {
 inline constexpr size_t kMaxShortStringBytes = 64;
 
 // The sizes of `count` front-coded strings that all begin with the same `common` bytes. The first
-// string has `first` more bytes. Of the string before it, it shares only the common bytes.
+// one has `first` more bytes, and shares only the common bytes with the string before it.
 struct FrontCodedSizes {
   size_t count = 0;
   uint32_t first = 0;

@@ -91,8 +91,7 @@ class SymbolCompressor {
   // Bytes that Compress may write for a text of `size` bytes.
   static constexpr size_t WorstBytes(size_t size) { return 2 * size; }
 
-  // Compresses `text` to `to` and returns the end of what was written. Writes at most
-  // WorstBytes(text.size()) bytes.
+  // Compresses `text` to at most WorstBytes(text.size()) bytes at `to`, and returns their end.
   uint8_t* Compress(std::string_view text, uint8_t* to) const { return Finish({text, to}); }
 
   // Compresses two texts, each as Compress does. Takes less time than two calls: while one text

@@ -20,8 +20,7 @@ namespace cfile::encodings {
 inline constexpr size_t kVectorValues = 1024;
 inline constexpr size_t kVectorRowBytes = 128;
 
-// Returns how many vectors `count` values take. The last vector may have fewer values than the
-// others.
+// Returns how many vectors `count` values take. The last one may have fewer values.
 constexpr uint32_t VectorsOf(uint32_t count) {
   return static_cast<uint32_t>((uint64_t{count} + kVectorValues - 1) / kVectorValues);
 }
@@ -62,8 +61,8 @@ struct InterleavedPlace {
   size_t shift;   // the position of this bit in the word
 };
 
-// Returns the place of number `index`. If the number continues in another word, this word is
-// kVectorRowBytes bytes after the first word. Precondition: index < kVectorValues.
+// Returns the place of number `index`. If the number continues in another word, this is
+// kVectorRowBytes bytes further on. Precondition: index < kVectorValues.
 template <typename U>
 constexpr InterleavedPlace PlaceOfInterleaved(int width, size_t index) {
   constexpr size_t kBits = 8 * sizeof(U);

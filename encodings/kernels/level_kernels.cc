@@ -74,7 +74,7 @@ uint16_t LargestOfVectors(const uint16_t* levels, size_t& count) {
 #endif
 }
 
-// Sets the masks of the entries that fill whole vectors. Returns the number of these entries.
+// Sets the masks of the entries that fill whole vectors, and returns the number of these.
 template <bool kLists>
 HWY_INLINE size_t MaskVectors(const LevelRule& rule, const uint16_t* HWY_RESTRICT repetition,
                               const uint16_t* HWY_RESTRICT definition, size_t count,

@@ -15,7 +15,7 @@ namespace {
 
 static_assert(kBitShuffleChunkBytes == kMaxTransposedBytes);
 
-// Appends `values` as chunks. `values` holds a multiple of 8 elements of `width` bytes each.
+// Appends `values`, a multiple of 8 elements of `width` bytes each, as chunks.
 void PutChunks(std::span<const uint8_t> values, size_t width, ByteWriter& out) {
   uint8_t rows[kBitShuffleChunkBytes];
   while (!values.empty()) {

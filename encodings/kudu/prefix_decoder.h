@@ -85,8 +85,7 @@ class PrefixDecoder final : public BlockDecoder<std::string_view> {
 
   // Makes ReadShort also accept keys of `size` bytes, unless they are too long for the fast path.
   void AllowShortKey(size_t size);
-  // Reads the next values by the fast path (ReadShortKeys), as far as it can. Returns how many it
-  // read.
+  // Reads the next values by the fast path (ReadShortKeys), and returns how many.
   size_t ReadShort(std::span<std::string_view> out);
 
   PrefixLayout layout_;

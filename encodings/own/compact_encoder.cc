@@ -23,7 +23,7 @@
 namespace cfile::encodings {
 namespace {
 
-// Encodes one block after another. Keeps the memory of its buffers from block to block.
+// Encodes one block after another, and keeps the memory of its buffers.
 template <typename T>
 class CompactWriter {
  public:
@@ -70,7 +70,7 @@ class CompactWriter {
            VectorsOf(static_cast<uint32_t>(count())) * sizeof(uint32_t) + count() * sizeof(U);
   }
 
-  // Stores the values as integers in levels_[0]. Chooses decimals and multiples.
+  // Chooses decimals and multiples, and stores the values as integers in levels_[0].
   void MakeIntegers() {
     if constexpr (std::is_floating_point_v<T>) {
       if (!MakeDecimals()) return MakePlainIntegers();

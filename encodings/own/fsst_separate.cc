@@ -85,7 +85,7 @@ absl::StatusOr<size_t> FsstDecoder::ReadPacked(size_t max, PackedStrings& out) {
   PackedBudget budget(out);
   uint32_t* const ends = out.ReserveOffsets(wanted);
   size_t done = 0;
-  // Appends the next values of a group. Returns how many: 0 if the next value does not fit.
+  // Appends the next values of a group, and returns how many: 0 if the next value does not fit.
   const auto append = [&]() -> absl::StatusOr<uint32_t> {
     CFILE_ASSIGN_OR_RETURN(const Run run, RunFrom(position_, wanted - done));
     std::string_view values[kFsstGroupValues];

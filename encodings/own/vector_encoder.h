@@ -103,8 +103,8 @@ class VectorEncoder : public BlockEncoder<T> {
  private:
   size_t WholeBytes() const { return entries_.size() * Entry::kBytes + vectors_.size(); }
 
-  // Sets most_pending_. It is 0 if the block is full. It is less than kVectorValues if a whole
-  // vector could make the block larger than one and a half times its target size.
+  // Sets most_pending_: 0 if the block is full, less than kVectorValues if a whole vector could
+  // make the block larger than one and a half times its target size.
   void BeginVector() {
     const size_t bytes = WholeBytes();
     if (bytes >= block_size_bytes_ && !entries_.empty()) {

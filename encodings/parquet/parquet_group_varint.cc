@@ -163,7 +163,7 @@ class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::m
                     reader_.offset(), ": the page of ", bytes_.size(), " bytes ends within them");
   }
 
-  // Moves reader_ to group `group`. The first call walks through all groups and makes checkpoints.
+  // Moves reader_ to group `group`. The first call makes checkpoints of all groups.
   absl::Status GoToGroup(uint32_t group) {
     if (checkpoints_.empty()) {
       GoToByte(0, 0);

@@ -188,8 +188,8 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
   // After every kStep values, Read tests whether the last four have equal lengths.
   static constexpr size_t kStep = 32;
 
-  // Writes views of the values from byte `next` on to `out`, as long as each has `size` bytes.
-  // Returns how many it wrote.
+  // Writes views of the values from byte `next` on to `out`, as long as each has `size` bytes, and
+  // returns how many.
   size_t ReadEqual(size_t size, size_t next, std::span<std::string_view> out) const {
     const size_t step = kLengthBytes + size;
     const size_t most = std::min(out.size(), (bytes_.size() - next) / step);
