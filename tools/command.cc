@@ -23,8 +23,8 @@ namespace {
 constexpr char kHelpNames[] = "-h,--help";
 constexpr char kHelpText[] = "Print this help";
 
-// Formats the help of a tool. Leaves out the validators and the exclusions of options, which CLI11
-// prints otherwise. On a terminal, wraps the texts at the width of the terminal.
+// Formats the help of a tool, without the validators and the exclusions of options, which CLI11
+// prints otherwise. Wraps the texts at the width of a terminal.
 class HelpFormatter final : public CLI::Formatter {
  public:
   // `limits`: the help has only the options with the heading kLimitsGroup; otherwise all others.

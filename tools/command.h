@@ -60,7 +60,7 @@ struct Option {
   bool is_argument() const { return !name.starts_with('-'); }
 };
 
-// An old word for a subcommand. No help text, man page or completion has it.
+// An old word for a subcommand, which no help text, man page or completion has.
 struct Alias {
   std::string word;
   // Texts that are put behind the new word. An option among them, with the text that follows it, is

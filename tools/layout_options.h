@@ -71,7 +71,7 @@ bool IsFlat(const Schema& schema);
 // The writer's options for a column. The limits of a writer keep their default values.
 WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& column);
 
-// Adds the option --pack-below for WriterOptions::max_packed_part_bytes. Also for tools that have
+// Adds the option --pack-below for WriterOptions::max_packed_part_bytes, even to tools that have
 // none of the other options.
 void AddPackBelow(Command& command, size_t* max_packed_part_bytes);
 

@@ -27,8 +27,7 @@ struct MergeOptions {
   std::string deleted_column, time_column;
 };
 
-// Gives a schema the rule. Call it before the key columns are set, and after it was checked that
-// the columns exist.
+// Gives a schema, whose key columns are not set yet, the rule. Precondition: the columns exist.
 void SetMergeRule(const MergeOptions& options, Schema& schema);
 
 // The lines above; "" if there is no rule.

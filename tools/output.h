@@ -43,7 +43,7 @@ class Output {
     return write_error_ == 0;
   }
   void Flush();
-  // Prints `separator` before the next text. Prints nothing if no text follows.
+  // Prints `separator` before the next text, if one follows.
   void SetSeparator(std::string separator) {
     Flush();
     separator_ = std::move(separator);
@@ -131,8 +131,8 @@ inline Json JsonObject(std::initializer_list<Fact> facts) {
 inline Fact::Fact(std::string_view fact, std::initializer_list<Fact> of)
     : name(fact), value(JsonObject(of)) {}
 
-// Returns the message of `status`. If it names a limit, such as max_block_size_bytes, the name of
-// the option is there instead: --max-block-size.
+// Returns the message of `status`, with the name of the option (--max-block-size) instead of that
+// of a limit (max_block_size_bytes).
 std::string MessageOf(const absl::Status& status);
 
 // "1 block", "2 blocks".

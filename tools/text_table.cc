@@ -24,7 +24,7 @@ constexpr std::string_view kDots = "...";
 constexpr size_t kLeastWidth = 40;
 
 // Makes the columns `shown` narrower, in the order of TextColumn::shorten, until a line has at most
-// `max_width` cells. Returns false if this is not possible.
+// `max_width` cells; false if this is not possible.
 bool Shrink(const std::vector<TextColumn>& columns, const std::vector<size_t>& shown,
             size_t max_width, std::vector<size_t>& widths) {
   size_t total = kGap * (shown.size() - 1);

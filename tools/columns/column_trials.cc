@@ -78,8 +78,8 @@ absl::StatusOr<FormsInUse> FindFormsInUse(const std::optional<Reader>& file) {
   return forms;
 }
 
-// Returns the options for trials. Value index and movable blocks are as in FirstFile, because both
-// change the size. The encoding is kAuto.
+// Returns the options for trials: encoding kAuto, and value index and movable blocks, which change
+// the size, as in FirstFile.
 WriterOptions OptionsInUse(const std::optional<Reader>& file) {
   if (!file) return WriterOptions();
   return WriterOptions{.value_index = file->info().value_index_root.has_value(),

@@ -63,8 +63,8 @@ void Note(const FileInfo& info, const WriterOptions& options, bool has_extension
   if (!in_table) note("precision and scale", info.type.decimal_precision > 0, has_extensions);
 }
 
-// Shows the progress of copying. Columns are copied one after another, so the progress line shows
-// the average of the rows of all columns.
+// Shows the progress of copying: the average of the rows of all columns, which are copied one after
+// another.
 class RowProgress {
  public:
   RowProgress(std::string_view stage, uint64_t num_rows, size_t num_columns)

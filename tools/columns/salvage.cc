@@ -175,7 +175,7 @@ absl::Status CopyBytes(const Source& from, bool unreadable_as_zeros, Sink& to, P
   return to.Finish();
 }
 
-// Copies all files of a table. Returns their size in bytes.
+// Copies all files of a table, and returns their size in bytes.
 absl::StatusOr<uint64_t> CopyTableFiles(const std::string& path, Storage& to) {
   CFILE_ASSIGN_OR_RETURN(const TableLocation table, TableAt(path));
   const std::shared_ptr<const Storage> from = table.storage();
@@ -197,8 +197,7 @@ absl::StatusOr<uint64_t> CopyTableFiles(const std::string& path, Storage& to) {
   return total_bytes;
 }
 
-// Copies the table, and repairs the copy. Removes the files of parts that are not in the repaired
-// table.
+// Copies the table, repairs the copy, and removes the files of parts that are no longer in it.
 absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
                                                  const SalvageArguments& arguments) {
   // NewTable removes only local files. At a URL, a copy that cannot be repaired would stay.

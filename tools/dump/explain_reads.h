@@ -1,4 +1,4 @@
-// Shows what a command read. This is the option --explain of `find` and `rows`.
+// The option --explain of `find` and `rows`: shows what a command read.
 #pragma once
 
 #include <chrono>

@@ -115,8 +115,7 @@ Outcome PrintIndex(const IndexOptions& options, const CommonOptions& common, Out
   CFILE_ASSIGN_OR_RETURN(const auto reader, OpenFileAt(common.path, OptionsOf(common)));
   List list(Document(common.json, common.path), "nodes", {}, output);
 
-  // Without options both indexes are printed. If one index is damaged, the other index is printed
-  // nevertheless.
+  // Without options both indexes are printed, even if one of them is damaged.
   absl::Status status;
   if (options.positional || !options.value)
     status.Update(PrintTree(reader, IndexKind::kPositional, common.json, list, output));

@@ -114,8 +114,8 @@ absl::Status FindMatches(const Input& input, const RowSelection& selection, cons
   return absl::OkStatus();
 }
 
-// Samples the rows that match the condition. This is reservoir sampling: at any
-// time, all rows that were found so far have the same probability to be kept.
+// Samples the rows that match the condition (reservoir sampling): at any time, all rows that were
+// found so far have the same probability to be kept.
 absl::StatusOr<RowRanges> SampleMatches(const Input& input, const RowSelection& selection,
                                         const RowRanges& ranges, uint64_t count, uint64_t seed) {
   std::mt19937_64 chance(seed);

@@ -66,7 +66,7 @@ void AddRangeOptions(Command& command, RangeChoice& choice);
 // kInvalidArgument: the first row is beyond the end.
 absl::Status CheckFirst(const CommonOptions& common, const RangeChoice& choice, uint64_t num_rows);
 
-// Ranges of rows, in ascending order, without overlaps. No range is empty.
+// Ranges of rows, in ascending order, without overlaps, none of them empty.
 using RowRanges = std::vector<OrdinalRange>;
 uint64_t RowsOf(const RowRanges& ranges);
 // The rows of `ranges` that are in `rows`.
@@ -91,15 +91,15 @@ struct BatchRows {
   size_t end = 0;
 };
 
-// Reads the rows of ranges. Skips the data blocks that have none of these rows. Thread-compatible.
+// Reads the rows of ranges, and skips the data blocks that have none of them. Thread-compatible.
 class RangeScan {
  public:
   // `input` must outlive the object. A batch of `selection` has the columns of `selection`.
   RangeScan(const Input& input, RowSelection selection, RowRanges ranges)
       : input_(input), selection_(std::move(selection)), ranges_(std::move(ranges)) {}
 
-  // Returns the next rows: at least one row, unless there are no more. The rows are valid until the
-  // next call. The errors are those of TableScan::Next.
+  // Returns the next rows, valid until the next call: at least one, unless there are no more.
+  // Errors: those of TableScan::Next.
   absl::StatusOr<BatchRows> Next();
 
  private:

@@ -127,7 +127,7 @@ class VerifyPrinter {
     return worst;
   }
 
-  // Adds a line for each finding. Each line begins with `before`.
+  // Adds a line, which begins with `before`, for each finding.
   static void AddFindings(const char* name, const std::string& path,
                           const std::vector<Damage>& findings, const std::string& before,
                           Document& file) {

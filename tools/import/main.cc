@@ -241,7 +241,7 @@ size_t HeaderSize(const ImportOptions& options, std::string_view text) {
   return reader.offset() == text.size() ? text.size() : reader.RecordEnd(reader.offset(), 0);
 }
 
-// Reads several files as one. Sets `format` to the format that all of them have.
+// Reads several files as one, and sets `format` to the format that all of them have.
 absl::StatusOr<JoinedFiles> OpenSeveral(const std::vector<std::string>& paths,
                                         const ImportOptions& options,
                                         const InputFileOptions& reading, InputFormat& format) {
@@ -303,8 +303,8 @@ absl::StatusOr<std::vector<std::string>> NamesIn(ImportOptions options, const st
   return found.names;
 }
 
-// Returns the names of the columns of the first 1,000 files, each once. Skips files that it cannot
-// read.
+// Returns the names of the columns of the first 1,000 files, each once, except of files that it
+// cannot read.
 ImportResult FindNames(const ImportOptions& options, std::vector<std::string> files,
                        Progress& progress) {
   ImportResult found;

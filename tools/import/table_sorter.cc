@@ -37,7 +37,7 @@ class KeyReader {
         memory_bytes_(memory_bytes),
         key_(keys_) {}
 
-  // Reads the next portion. It is empty after the last row.
+  // Reads the next portion, which is empty after the last row.
   absl::Status Next(Progress& progress) {
     rows_.clear();
     key_bytes_.Clear();
@@ -57,7 +57,7 @@ class KeyReader {
     return absl::OkStatus();
   }
 
-  // The rows of the portion. The caller may sort them.
+  // The rows of the portion, which the caller may sort.
   std::vector<KeyedOrdinal>& rows() { return rows_; }
   bool in_order() const { return in_order_; }
 

@@ -1,5 +1,5 @@
-// Opens the input of an import: a file, a pipe or standard input, perhaps compressed or in another
-// charset. Its first bytes show what it is. Several files can be read as one.
+// Opens the input of an import: a file, a pipe or standard input, or several files as one, perhaps
+// compressed or in another charset, as the first bytes show.
 #pragma once
 
 #include <cstdint>

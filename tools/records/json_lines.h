@@ -46,8 +46,8 @@ class JsonLines {
   uint64_t offset() const { return offset_ - (end_ - begin_); }
   uint64_t size() const { return source_->size(); }
 
-  // Adds "PATH:LINE: " of the last record to the message if the code is kInvalidArgument or
-  // kOutOfRange. Returns other errors unchanged.
+  // Adds "PATH:LINE: " of the last record to the message of kInvalidArgument or kOutOfRange, and to
+  // no other.
   absl::Status Error(const absl::Status& status) const;
 
  private:

@@ -32,7 +32,7 @@ std::string TypeName(nb::handle value) {
   throw nb::type_error(cfile::StrCat("expected ", expected, ", got ", TypeName(value)).c_str());
 }
 
-// Returns the bytes of a str or of bytes. They are valid as long as `value`.
+// Returns the bytes of a str or of bytes, valid as long as `value`.
 std::string_view BytesOf(nb::handle value) {
   if (PyUnicode_Check(value.ptr())) {
     Py_ssize_t size = 0;
