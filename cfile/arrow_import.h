@@ -81,9 +81,9 @@ namespace cfile {
 // - cfile.key and cfile.nulls_last make key columns, only in a schema without a tree: the fields
 //   with the positions 0, 1, 2 and so on, up to the first position that no field has.
 //
-// kUnimplemented: a field has no column type (see above), or its type is null.
-// kInvalidArgument: the struct is malformed; a name is empty or occurs twice; a cfile.key is not
-// a number or occurs twice. kOutOfRange: the schema exceeds one of `limits`.
+// kUnimplemented: a field has no column type (see above), or its type is null. kInvalidArgument:
+// the struct is malformed; a name is empty or occurs twice; a cfile.key is not a number or occurs
+// twice.
 CFILE_EXPORT absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
                                                       const RecordLimits& limits = {});
 

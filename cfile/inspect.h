@@ -134,13 +134,12 @@ CFILE_EXPORT absl::StatusOr<std::vector<RegionDetails>> DescribeEnds(
 CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeBlock(const Reader& reader, uint64_t index);
 
 // Returns the number of the data block that holds the row with this ordinal. Reads index nodes
-// only. kOutOfRange: ordinal >= reader.num_rows(). kFailedPrecondition: the file has no positional
-// index.
+// only. kFailedPrecondition: the file has no positional index.
 CFILE_EXPORT absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal);
 
 // Returns the values of the file's dictionary in the order of their codes. A dictionary of symbols
-// has parts of values. If the file has no dictionary, returns no values. Precondition: T is the C++
-// type of the column's values. Memory: the values of the dictionary.
+// has parts of values. If the file has no dictionary, returns no values. Precondition: the column
+// holds T. Memory: the values of the dictionary.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::StatusOr<std::vector<Owned<T>>> ReadDictionary(const Reader& reader);
 

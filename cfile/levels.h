@@ -120,13 +120,11 @@ class LevelCursor {
   uint64_t num_records() const { return impl_->num_records(); }
 
   // Goes to the first entry of `record`; num_records() is the end. Takes time in proportion to the
-  // number of entries between the start of the record's block and the record. kOutOfRange: record >
-  // num_records().
+  // number of entries between the start of the record's block and the record.
   absl::Status SeekToRecord(uint64_t record) { return impl_->SeekToOrdinal(record); }
 
   // Returns the next entries, all from one block: at least 1 entry unless the cursor is at the end,
-  // at most 65,536 entries, and entries of at most `max_records` records. Precondition: max_records
-  // > 0.
+  // at most 65,536 entries, and entries of at most `max_records` records.
   absl::StatusOr<LevelBatch<T>> Next(size_t max_records) {
     const absl::StatusOr<internal::AnyLevelBatch> batch = impl_->Next(max_records);
     if (!batch.ok()) return batch.status();

@@ -58,13 +58,13 @@ class MergeBatch {
 
   size_t num_rows() const { return ordinals_.size(); }
   bool empty() const { return ordinals_.empty(); }
-  // The number of a row in the table. Precondition: row < num_rows().
+  // The number of a row in the table.
   uint64_t ordinal(size_t row) const {
     CFILE_ASSERT(row < num_rows());
     return ordinals_[row];
   }
   // The values of a column, num_rows() ones. `column` counts the columns of the options. The
-  // result's first_ordinal is not set. Preconditions: not empty(); the column exists and holds T.
+  // result's first_ordinal is not set. Precondition: not empty().
   template <typename T, typename = IfValueType<T>>
   Batch<T> column(size_t column) const {
     CFILE_ASSERT(!empty() && column < columns_.size() && HoldsType<T>(columns_[column].type));
@@ -131,7 +131,7 @@ class CFILE_EXPORT MergeCursor {
 
   // Returns the next rows in the order of the keys, and goes to their end. They are at least 1
   // unless the cursor is at the end of its range, at most `max_rows` and at most 65,536. A batch
-  // ends where a part needs another block of keys or of a column. Precondition: max_rows > 0.
+  // ends where a part needs another block of keys or of a column.
   absl::StatusOr<MergeBatch> Next(size_t max_rows) { return Read(true, max_rows); }
   // Returns the rows before the cursor, also in the order of the keys, and goes to the first of
   // them. Otherwise like Next.

@@ -44,7 +44,7 @@ class Message;
 namespace cfile {
 
 // Returns the schema of messages of this type. Errors name the field by its path. kInvalidArgument:
-// a message type contains itself or has no fields. kOutOfRange: the schema exceeds one of `limits`.
+// a message type contains itself or has no fields.
 CFILE_EXPORT absl::StatusOr<RecordSchema> RecordSchemaOf(
     const google::protobuf::Descriptor& descriptor, const RecordLimits& limits = {});
 

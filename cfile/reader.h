@@ -94,9 +94,8 @@ class TypedCursor {
   static_assert(CheckValueType<T>());
 
  public:
-  // Goes to `ordinal`; num_rows() is the end. kOutOfRange: ordinal > num_rows().
-  // kFailedPrecondition: the file has no positional index, and `ordinal` is neither 0 nor
-  // num_rows() nor in the current block.
+  // Goes to `ordinal`; num_rows() is the end. kFailedPrecondition: the file has no positional
+  // index, and `ordinal` is neither 0 nor num_rows() nor in the current block.
   absl::Status SeekToOrdinal(uint64_t ordinal) { return impl_->SeekToOrdinal(ordinal); }
 
   // Goes to the first value >= `key`; among equal values, to the one with the lowest ordinal. As in
@@ -115,7 +114,7 @@ class TypedCursor {
   }
 
   // Goes to range.begin. Until the next seek, Next ends at range.end. Errors as SeekToOrdinal.
-  // kOutOfRange: range.end > num_rows(). Precondition: range.begin <= range.end.
+  // Precondition: range.begin <= range.end.
   absl::Status SeekToRange(const OrdinalRange& range) { return impl_->SeekToRange(range); }
 
   // Goes to the rows with low <= value < high, as SeekToRange; nullopt means no bound. Returns
@@ -142,18 +141,17 @@ class TypedCursor {
   absl::StatusOr<Batch<T>> Next(size_t max_rows) { return Typed(impl_->Next(max_rows)); }
 
   // Returns the rows before the cursor, in ascending order, and goes to the first of these rows.
-  // They are all from one block: at least 1 unless the cursor is at the start of its range, at
-  // most `max_rows` and at most 65,536. The range is the whole file, except after SeekToRange,
+  // They are all from one block: at least 1 unless the cursor is at the start of its range, at most
+  // `max_rows` and at most 65,536. The range is the whole file, except after SeekToRange,
   // SeekToKeyRange and SeekToPrefix. To read all rows from the last to the first, seek to
-  // num_rows() and call Previous repeatedly. Precondition: max_rows > 0. kFailedPrecondition: the
-  // file has no positional index, and an error has made the cursor lose its block.
+  // num_rows() and call Previous repeatedly. kFailedPrecondition: the file has no positional index,
+  // and an error has made the cursor lose its block.
   absl::StatusOr<Batch<T>> Previous(size_t max_rows) { return Typed(impl_->Previous(max_rows)); }
 
   BatchRange<TypedCursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
 
   // Returns the value at `ordinal`, or nullopt if it is null, and goes to ordinal + 1. A
-  // string_view is valid until the next call. Errors as SeekToOrdinal. kOutOfRange: ordinal >=
-  // num_rows().
+  // string_view is valid until the next call. Errors as SeekToOrdinal.
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
     const absl::StatusOr<AnyBatch> batch = impl_->Get(ordinal);
     if (!batch.ok()) return batch.status();
@@ -163,7 +161,7 @@ class TypedCursor {
 
   // Copies the values at `ordinals`, which may be in any order, to `out` in the order of
   // `ordinals`. Opens each block once for 131,072 ordinals. Afterwards the cursor may be at any
-  // row. kOutOfRange: an ordinal is >= num_rows().
+  // row.
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
     return impl_->Take(ordinals, out.untyped());
   }
@@ -231,7 +229,7 @@ class CFILE_EXPORT Reader {
   absl::StatusOr<uint64_t> BlockBegin(uint64_t ordinal) const;
   // Divides all rows into at most `max_ranges` ranges of similar length, none of them empty. Each
   // range begins at the first row of a block. In a parallel scan each thread's cursor reads one
-  // range (Cursor::SeekToRange). Precondition: max_ranges > 0. Errors as BlockBegin.
+  // range (Cursor::SeekToRange). Errors as BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> Split(size_t max_ranges) const;
 
   // Returns the file's statistics. The first call reads them. Null if the file has none, or if they

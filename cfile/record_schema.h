@@ -77,13 +77,11 @@ class CFILE_EXPORT RecordSchema {
   // first node is a required plain group. kInvalidArgument (the error names the node): the children
   // counts do not form a tree, a name is empty or occurs twice in its group, two leaf columns have
   // the same path, a type is not valid, a list or map does not have the structure of GroupKind, or
-  // the depth exceeds 1000 although limits.max_depth allows it. kOutOfRange: the tree exceeds one
-  // of `limits`.
+  // the depth exceeds 1000 although limits.max_depth allows it.
   static absl::StatusOr<RecordSchema> Create(std::vector<RecordNode> nodes,
                                              const RecordLimits& limits = {});
 
-  // Parses `text`. kInvalidArgument: `text` is not a schema. kOutOfRange: the schema exceeds one of
-  // `limits`. Both errors begin with "LINE:COLUMN: ".
+  // Parses `text`. kInvalidArgument: `text` is not a schema. Errors begin with "LINE:COLUMN: ".
   static absl::StatusOr<RecordSchema> Parse(std::string_view text, const RecordLimits& limits = {});
 
   // The schema as text, one line for each node. Parse of this text gives an equal schema.

@@ -99,7 +99,7 @@ class CFILE_EXPORT RecordReader {
   uint64_t num_records() const;
 
   // record: the number of the record that Next passes next. Seek: goes to `record`; num_records()
-  // is the end. kOutOfRange: record > num_records().
+  // is the end.
   uint64_t record() const;
   absl::Status Seek(uint64_t record);
 

@@ -72,7 +72,6 @@ struct CFILE_EXPORT Schema {
   // its path. A column that is repeated or has more than one definition level gets levels.
   static Schema OfRecords(const RecordSchema& tree);
   // Returns `tree`; for a table without a tree, a schema with one leaf column for each column.
-  // kOutOfRange: the result exceeds one of `limits`.
   absl::StatusOr<RecordSchema> Records(const RecordLimits& limits = {}) const;
 
   // The column number of the key index; nullopt without key columns. With key columns, each part

@@ -32,8 +32,7 @@ struct CFILE_EXPORT BlockStatistics {
   bool min_exact = true;
   bool max_exact = true;
 
-  // The bounds as values of the column's C++ type; nullopt if the bound is absent. Precondition:
-  // the column holds T.
+  // The bounds as values of the column's C++ type; nullopt if the bound is absent.
   template <typename T, typename = IfValueType<T>>
   std::optional<Owned<T>> Min() const;
   template <typename T, typename = IfValueType<T>>
@@ -56,7 +55,7 @@ struct CFILE_EXPORT FileStatistics {
   std::string bloom_filter;
 
   // Returns false if the Bloom filter excludes `value`: no value of the file equals it. Returns
-  // true if the file may hold `value`, or if there is no filter. Precondition: the column holds T.
+  // true if the file may hold `value`, or if there is no filter.
   template <typename T, typename = IfValueType<T>>
   bool MightContain(const T& value) const;
 };

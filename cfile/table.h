@@ -80,13 +80,12 @@ class CFILE_EXPORT TableWriter {
   static absl::StatusOr<TableWriter> OpenOrCreate(const TableLocation& table, const Schema& schema,
                                                   std::span<const WriterOptions> options = {});
   // Begins a part that replaces the parts with these names (PartInfo::name). In one commit, Finish
-  // removes these parts and puts the new part in the place of the first one. Without names,
-  // Replace works like Open. Nothing is copied from the replaced parts, and their files stay
-  // until CollectGarbage (cfile/table_maintenance.h) removes them. kNotFound: the table has no
-  // part with one of these names. Finish returns kAborted if one of the parts is gone by then. It
-  // returns kFailedPrecondition if the table has a merge rule, and an older part that stays may
-  // have rows that one of these parts hides. (If the snapshot was opened with
-  // ReaderOptions::stored_rows, there is no such error, and the older rows may count again.)
+  // removes these parts and puts the new part in the place of the first one. Without names, Replace
+  // works like Open. Nothing is copied from the replaced parts, and their files stay until
+  // CollectGarbage (cfile/table_maintenance.h) removes them. Finish returns kAborted if one of the
+  // parts is gone by then. It returns kFailedPrecondition if the table has a merge rule, and an
+  // older part that stays may have rows that one of these parts hides. (If the snapshot was opened
+  // with ReaderOptions::stored_rows, there is no such error, and the older rows may count again.)
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
@@ -110,8 +109,8 @@ class CFILE_EXPORT TableWriter {
   const Schema& schema() const;
 
   // Appends values to one column, or keys to schema().key_index(); see Writer::Append. Columns may
-  // be filled in any order and must have the same length at the end. Precondition: the column
-  // exists. kInvalidArgument: keys are not in ascending order.
+  // be filled in any order and must have the same length at the end. kInvalidArgument: keys are not
+  // in ascending order.
   template <typename T, typename = IfValueType<T>>
   absl::Status Append(size_t column, std::span<const T> values) {
     return AppendRows(column, &HoldsType<T>,
@@ -167,7 +166,7 @@ class CFILE_EXPORT TableWriter {
   // Precondition: the writer was not begun by Replace.
   absl::StatusOr<std::string> FinishPrepared();
 
-  // What has been written so far to the column's file. Precondition: the column exists.
+  // What has been written so far to the column's file.
   ColumnTotals totals(size_t column) const;
   // For all columns.
   size_t memory_usage_bytes() const;
@@ -217,8 +216,8 @@ class CFILE_EXPORT TableReader {
  public:
   // Opens a table: reads only table.cft, the file that describes the table. If a table has many
   // parts, chunks (files that table.cft names) describe the older parts. A chunk is read, and the
-  // file of a column is opened, when it is first needed. kOutOfRange: also if the schema exceeds
-  // record_limits. kAborted: the table was replaced several times during this call.
+  // file of a column is opened, when it is first needed. kAborted: the table was replaced several
+  // times during this call.
   static absl::StatusOr<TableReader> Open(const TableLocation& table,
                                           const ReaderOptions& options = {});
 
@@ -323,22 +322,21 @@ class CFILE_EXPORT TableReader {
 
   // Returns a cursor that reads rows in the order of their keys, before the first row. To call it,
   // include cfile/merge_cursor.h. Reads the descriptions of all parts from table.cft and its
-  // chunks, but opens no files of columns. Precondition: the columns and parts exist.
-  // kInvalidArgument: a column has levels. kFailedPrecondition: the table has no keys, or a part
-  // with rows has no value index for the column of the keys; the error names the part. kDataLoss:
-  // the bounds of a part in table.cft are not values of the column.
+  // chunks, but opens no files of columns. kInvalidArgument: a column has levels.
+  // kFailedPrecondition: the table has no keys, or a part with rows has no value index for the
+  // column of the keys. kDataLoss: the bounds of a part in table.cft are not values of the column.
   absl::StatusOr<MergeCursor> NewMergeCursor(const MergeCursorOptions& options) const;
 
   // Returns an object that finds the newest row of a key and reads `columns` of it. To call it,
   // include cfile/table_lookup.h. The keys are those of the key index; without key columns, those
   // of the first column that has a value index in each part. Reads the descriptions of all parts,
-  // but opens no files of columns. Precondition: the columns exist. kInvalidArgument: a column has
-  // levels. kFailedPrecondition: the table has no such keys.
+  // but opens no files of columns. kInvalidArgument: a column has levels. kFailedPrecondition: the
+  // table has no such keys.
   absl::StatusOr<TableLookup> NewLookup(std::span<const size_t> columns) const;
 
   // Returns a cursor over all parts of a column with or without levels, at record 0. It reads the
-  // parts as if they were one file; a batch holds records of one part only.
-  // Precondition: column < schema().columns.size(). Errors as Reader::NewLevelCursor.
+  // parts as if they were one file; a batch holds records of one part only. The key index is no
+  // such column. Errors as Reader::NewLevelCursor.
   template <typename T>
   absl::StatusOr<LevelCursor<T>> NewLevelCursor(size_t column) const {
     return internal::Wrap<LevelCursor<T>>(NewAnyLevelCursor(column, &HoldsType<T>));
@@ -353,16 +351,15 @@ class CFILE_EXPORT TableReader {
   // order, without overlap, none of them empty. Each thread calls NewScan with `options`, but with
   // its own range. Together, the threads find the rows that NewScan(options) finds. (`limit` holds
   // for each thread alone.) A range begins at the first row of a part, or of a block of the first
-  // column of the scan. The ranges have similar numbers of rows; parts in which no row can match
-  // by the bounds in table.cft do not count. Precondition: max_ranges > 0. Errors as NewScan and
-  // Reader::BlockBegin.
+  // column of the scan. The ranges have similar numbers of rows; parts in which no row can match by
+  // the bounds in table.cft do not count. Errors as NewScan and Reader::BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> SplitScan(const TableScanOptions& options,
                                                       size_t max_ranges) const;
 
   // Divides all rows into at most `max_ranges` ranges of similar length, none of them empty. Each
   // range begins at the first row of a part or of a block of `column`. In a parallel scan each
   // thread's cursor reads one range (TableCursor::SeekToRange). Opens the files of the parts in
-  // which ranges begin. Precondition: max_ranges > 0. Errors as Reader::BlockBegin.
+  // which ranges begin. Errors as Reader::BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> Split(size_t column, size_t max_ranges) const;
 
  private:

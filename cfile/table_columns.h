@@ -172,8 +172,8 @@ class CFILE_EXPORT ColumnsWriter {
   const Schema& schema() const;
 
   // Appends values to one column; see Writer::Append. `column`: the position of the column in
-  // `columns` or `names`. Precondition: the position exists. kInvalidArgument: the column has
-  // levels; there are more values than rows of the table.
+  // `columns` or `names`. kInvalidArgument: the column has levels; there are more values than rows
+  // of the table.
   template <typename T, typename = IfValueType<T>>
   absl::Status Append(size_t column, std::span<const T> values) {
     return AppendRows(column, &HoldsType<T>,

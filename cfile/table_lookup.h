@@ -42,7 +42,7 @@ class FoundRow {
     return ordinal_;
   }
   // The value of a column; nullopt if it is null. `column` counts the columns that NewLookup got.
-  // Preconditions: found(); the column exists and holds T.
+  // Precondition: found().
   template <typename T, typename = IfValueType<T>>
   std::optional<T> value(size_t column) const {
     CFILE_ASSERT(found() && column < columns_.size() && HoldsType<T>(columns_[column]->type));

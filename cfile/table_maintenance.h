@@ -29,11 +29,10 @@ class TableWriter;  // cfile/table.h
 
 // Removes the parts with these names (PartInfo::name) from the table, all of them in one commit.
 // The files stay until CollectGarbage removes them. The rows of later parts get smaller ordinals.
-// Without names, nothing changes. If all parts are dropped from a table that a value index keeps
-// in order, a part without rows takes their place. Its value index keeps the order for the rows
-// that are appended later. kNotFound: the table has no part of one of these names; then no part is
-// removed. kFailedPrecondition: the table has a merge rule, and a removed part may have replaced
-// rows of an older part that stays, so that these rows would count again
+// Without names, nothing changes. If all parts are dropped from a table that a value index keeps in
+// order, a part without rows takes their place. Its value index keeps the order for the rows that
+// are appended later. kFailedPrecondition: the table has a merge rule, and a removed part may have
+// replaced rows of an older part that stays, so that these rows would count again
 // (ReaderOptions::stored_rows allows it).
 CFILE_EXPORT absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
                                     const ReaderOptions& options = {});
@@ -111,8 +110,8 @@ struct CompactReport {
 // other column. The replaced parts stay until CollectGarbage removes them. The file of a column
 // keeps the metadata of the first merged part, unless its options have metadata.
 //
-// kNotFound: the table has no part with one of these names. kInvalidArgument: another part is
-// between these parts. kAborted: one of the parts was dropped or replaced during this call.
+// kInvalidArgument: another part is between these parts. kAborted: one of the parts was dropped or
+// replaced during this call.
 CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
                                                    std::span<const std::string> parts = {},
                                                    std::span<const WriterOptions> options = {},
@@ -152,9 +151,9 @@ CFILE_EXPORT absl::Status AppendMerged(const TableReader& from, TableWriter& to,
 //
 // A part is dropped if all its rows are less than `key`. One new part replaces the parts of which
 // only some rows are less, and gets their remaining rows. It also gets the rows of parts between
-// them that may have the same keys, so that these rows keep their order. Memory, options and
-// errors as Compact. Also kFailedPrecondition: the table is not sorted by this column.
-// Preconditions: the column exists; the column holds T.
+// them that may have the same keys, so that these rows keep their order. Memory, options and errors
+// as Compact. Also kFailedPrecondition: the table is not sorted by this column. Precondition: the
+// column holds T.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& key,
                                         std::span<const WriterOptions> options = {});

@@ -93,15 +93,15 @@ class CFILE_EXPORT TableBatch {
 
   size_t num_rows() const { return num_rows_; }
   bool empty() const { return num_rows_ == 0; }
-  // The ordinal of a row in the table. Precondition: row < num_rows().
+  // The ordinal of a row in the table.
   uint64_t ordinal(size_t row) const {
     CFILE_ASSERT(row < num_rows_);
     return first_ordinal_ + (ordinals_ == nullptr ? row : ordinals_[row]);
   }
 
-  // The values of a column without levels: num_rows() values. `column` counts the columns in
-  // the order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: not
-  // empty(); column < the number of columns; the column holds T and has no levels.
+  // The values of a column without levels: num_rows() values. `column` counts the columns in the
+  // order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: not
+  // empty(); the column has no levels.
   template <typename T, typename = IfValueType<T>>
   Batch<T> column(size_t column) const;
   // The entries of a column with levels (ColumnSchema::has_levels): num_rows() records. The
