@@ -42,7 +42,6 @@ struct AlpRdVector {
         static_cast<U>(LoadLittleEndian<U>(end - sizeof(U)) >> (8 * (sizeof(U) - bytes)));
     return static_cast<U>(high << form.covered());
   }
-  // Returns the value that a number gives.
   U Decode(U number) const {
     const size_t code = form.code_width == 0 ? 0 : static_cast<size_t>(number >> form.offset_width);
     const U offset = number & static_cast<U>(LowBits(form.offset_width));

@@ -367,7 +367,7 @@ class JsonParser::Impl {
   const OldestReader oldest_reader_;
   const std::set<std::string, std::less<>> columns_;
   std::vector<Node> nodes_;
-  std::vector<std::unordered_map<std::string_view, size_t>> fields_;  // by group: node of each name
+  std::vector<std::unordered_map<std::string_view, size_t>> fields_;  // of each group: name to node
   uint64_t objects_ = 0;           // number of group objects so far, over all records
   std::vector<uint64_t> seen_in_;  // by node: the number of the last object with this field
   // By map: the keys of its last object, in the form of AppendText.

@@ -42,7 +42,7 @@ class ColumnSink {
   // were kept.
   virtual void Finish(ArrayParts& parts) = 0;
 
-  // Returns the structs and lists, in the order of LeafPlace::nodes.
+  // Struct or list i, in the order of LeafPlace::nodes.
   NodeLevels& node(size_t i) { return nodes_[i]; }
 
  protected:

@@ -176,7 +176,7 @@ absl::StatusOr<Manifest::NodePtr> Manifest::NodeOf(const ChunkInfo& chunk) const
         path, ": ", chunk.size_bytes, " bytes are ",
         encodings::AboveLimit(max_metadata_size_bytes_, "max_metadata_size_bytes"));
   }
-  // Two threads may read the same chunk at the same time.
+  // Not locked: two threads may read the same chunk at the same time. Keep keeps one.
   const absl::StatusOr<std::string> bytes =
       Named(read_file_(chunk.file_name, chunk.size_bytes), path);
   CFILE_RETURN_IF_ERROR(bytes.status());
