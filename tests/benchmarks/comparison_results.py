@@ -134,7 +134,7 @@ def page(judged, scale, divisor, peers):
         "* Figures are medians of five measurements of processor time.",
         "* A scan begins with opening the file and therefore verifies its checksums, unless the row says otherwise.",
         "* Files are written without waiting for the disk, by cfile and by the peers.",
-        "* A seek searches a random key that exists, a take reads random ordinals in ascending order, and a single row is one call.",
+        "* A seek searches a random key that exists, a take reads random ordinals in ascending order, and `one row` reads one row in each call.",
         "* LevelDB, RocksDB, LMDB and Arrow C++ are called from C++, the other peers from Python.",
         "* `default` is one file for all work, made with `WriterOptions{}` (and with a value index if the column is sorted); `tuned` is a file",
         "  with the options that suit the work. In rows with `compact`, `default` is a file with `goal = kSize`, and in the rows `decode` it is",
