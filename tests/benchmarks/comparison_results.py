@@ -41,7 +41,7 @@ def scale_tables(scale):
     show = comparison_table.number
     measured = table(
         ("data", "rows", "write, M values/s", "writer's memory, KiB", "bytes a value", "open, µs", "scan, M values/s",
-         "seek, µs", "blocks", "levels of the index", "its nodes"),
+         "seek, µs", "blocks", "index levels", "index nodes"),
         [(line["data"], f"{line['rows']:,}", show(line["write_rate"]), f"{line['memory_kib']:,}", show(line["bytes_per_value"]),
           show(line["open_us"]), show(line["scan_rate"]), show(line["seek_us"]), f"{line['blocks']:,}", str(levels(line)),
           f"{nodes(line):,}") for line in sorted(scale, key=lambda line: (line["data"], line["rows"]))])
@@ -64,7 +64,7 @@ def scale_tables(scale):
                           show(rows / line["scan_rate"] / 1e6)))
     return measured, table(
         ("data", "rows", "file, GB", "blocks", "bytes an entry", "levels", "index in memory, MiB",
-         "halvings: index + block", "scan on one core, s"), model)
+         "search steps: index + block", "scan on one core, s"), model)
 
 
 def levels(line):
@@ -108,14 +108,14 @@ def page(judged, scale, divisor, peers):
     lines = [
         "# Speed and size, compared with other formats",
         "",
-        f"{10**7 // divisor:,} numbers and {5 * 10**6 // divisor:,} strings, files with the default options of cfile, one core, warm. For "
-        "scans and writes,",
-        "more is better; for sizes and times, less.",
+        f"The data are {10**7 // divisor:,} numbers and {5 * 10**6 // divisor:,} strings. cfile's files have the default options and are "
+        "in memory, and one core is used.",
+        "For scans and writes, more is better; for sizes and times, less is better.",
         "",
         *summary(judged),
         "",
-        "The row `seek by key` is the search for the key alone: LMDB finds its value together with the key, and cfile reads each column of the",
-        "row in addition. Arrow IPC decodes nothing and verifies no checksums.",
+        "`seek by key` finds only the key: LMDB finds its value together with the key, whereas cfile must then read each column of the row.",
+        "Arrow IPC neither decodes values nor verifies checksums.",
         "",
         f"Of {len(met)} goals, the default files meet {sum(met)}, and default or tuned files {sum(map(bool, tuned))}. "
         "[results_bounds.md](results_bounds.md) says why the others are",
@@ -125,7 +125,7 @@ def page(judged, scale, divisor, peers):
         "",
         "## How it was measured",
         "",
-        "Written by `tests/benchmarks/run --peers VENV --results tests/benchmarks/RESULTS.md`. VENV is a Python virtual environment",
+        "`tests/benchmarks/run --peers VENV --results tests/benchmarks/RESULTS.md` writes this page. VENV is a Python virtual environment",
         "with pyarrow, polars, duckdb, vortex-data, pylance and pcodec. LevelDB, RocksDB and LMDB are Debian's packages.",
         "`tests/benchmarks/run --quick` takes less than a minute and needs no Python packages.",
         "",
@@ -134,7 +134,7 @@ def page(judged, scale, divisor, peers):
         "* Figures are medians of five measurements of processor time.",
         "* A scan begins with opening the file and therefore verifies its checksums, unless the row says otherwise.",
         "* Files are written without waiting for the disk, by cfile and by the peers.",
-        "* A seek searches a random key that exists, a take reads random ordinals in ascending order, and a single row is one call.",
+        "* A seek searches a random key that exists, a take reads random ordinals in ascending order, and `one row` reads one row in each call.",
         "* LevelDB, RocksDB, LMDB and Arrow C++ are called from C++, the other peers from Python.",
         "* `default` is one file for all work, made with `WriterOptions{}` (and with a value index if the column is sorted); `tuned` is a file",
         "  with the options that suit the work. In rows with `compact`, `default` is a file with `goal = kSize`, and in the rows `decode` it is",
@@ -142,7 +142,7 @@ def page(judged, scale, divisor, peers):
         "* The limit is memcpy of the decoded bytes; for seeks, binary search in a sorted array in memory; for rows, an array in memory.",
         "* `pyarrow smallest` is the smallest file of Parquet's plain, delta (byte stream split for doubles) and dictionary encodings with",
         "  zstd. pcodec has level 8.",
-        "* A goal is for the ratio to the peer, or for the figure.",
+        "* A goal with × is a bound of the ratio to the peer; any other goal is a bound of the figure.",
         "",
         *table(("data", "what it is"), data),
         "",
@@ -152,13 +152,13 @@ def page(judged, scale, divisor, peers):
         "",
         "## Scale",
         "",
-        "Measured in the same way. Each file is written in pieces of 65,536 rows. A seek is by random ordinal in the sequences,",
-        "by random key in the keys:",
+        "These figures were measured in the same way. Each file is written in batches of 65,536 rows. A seek is for a random ordinal in the",
+        "sequences, and for a random key in the keys:",
         "",
         *measured,
         "",
-        "Estimates for more rows. An index node ends when it is larger than 32 KiB; the bytes for each entry give the number of",
-        "entries in a node, and the number of levels is the logarithm of the number of blocks to that base. Halvings are the",
+        "The next table estimates the costs of more rows. An index node ends when it is larger than 32 KiB, so the bytes for each entry give",
+        "the number of entries in a node. The number of levels is the logarithm of the number of blocks to that base. Search steps are the",
         "steps of the binary searches for a key, in all nodes on the path and in the block:",
         "",
         *model,

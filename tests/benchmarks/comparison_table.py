@@ -16,13 +16,13 @@ PEERS_WORK = {"scan unchecked": "scan"}
 DATA = {
     "sequence": "int64, 1.6e15 + 1000 i + 0 to 999",
     "walk": "double, a random walk from 100 in steps of about 0.007",
-    "prices": "the same with two decimals",
+    "prices": "double, as walk, with two decimals",
     "keys": "sorted strings, key-%012d of 7 i + 12345",
     "words": "strings, 10,000 words of 4 to 12 letters",
     "urls": "sorted strings, URLs of about 47 bytes",
-    "many urls": "four times as many of them, and a cache of 16 MiB for blocks",
-    "codes": "random numbers from 0 to 2047, int64 in a table in memory; also with 10 % nulls. To decode: 3,072 of them",
-    "steps": "sums of such numbers",
+    "many urls": "four times as many urls, and a block cache of 16 MiB",
+    "codes": "random numbers from 0 to 2047, int64 in a table in memory; also with 10 % nulls. The rows `decode` have 3,072 numbers",
+    "steps": "running sums of codes",
 }
 # Peers that need no Python.
 NATIVE_PEERS = ("memcpy", "array", "sorted array", "LevelDB", "RocksDB", "LMDB")

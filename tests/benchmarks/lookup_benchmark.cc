@@ -1,4 +1,4 @@
-// Measures look-ups of single rows by key, of 20 rows from a key on, and of the rows of a user on a
+// Measures lookups of single rows by key, of 20 rows from a key on, and of the rows of a user on a
 // day, and compares them with RocksDB, if it is installed:
 //
 //   build/release/tests/benchmarks/lookup_benchmark [ROWS]   (default: 2,000,000 rows)

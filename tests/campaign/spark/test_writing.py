@@ -83,7 +83,7 @@ def test_ranges_of_keys_do_not_overlap(spark, read, save, tmp_path):
         bounds.append((times[0], times[-1]))
     assert len(bounds) == 4 and all(before[1] < after[0] for before, after in zip(bounds, bounds[1:])), bounds
     assert table.find(7919) == 7919
-    # A look-up reads one of the parts.
+    # A lookup reads one of the parts.
     found = read(path, partition_size_bytes=1, push_filters="true").filter("time = 12345")
     assert found.rdd.getNumPartitions() < read(path, partition_size_bytes=1).rdd.getNumPartitions()
     assert [row["id"] * 7919 % 20_000 for row in found.collect()] == [12345]

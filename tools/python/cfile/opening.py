@@ -77,8 +77,8 @@ def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, A
     - "certificate_file": the authorities that sign certificates of servers; else SSL_CERT_FILE of the environment, or the system's.
 
     verify_checksums: whether each block's checksum is compared when the block is read.
-    cache_size_bytes: how many bytes of blocks stay in memory that look-ups and `take` have read. Without it, all files and tables share
-        1 GiB, or an eighth of the machine's memory if that is less. Look-ups all over a table are fast if the cache holds its blocks.
+    cache_size_bytes: how many bytes of blocks stay in memory that lookups and `take` have read. Without it, all files and tables share
+        1 GiB, or an eighth of the machine's memory if that is less. Lookups all over a table are fast if the cache holds its blocks.
 
     threads: how many threads read all rows of a local file or table at the same time. Without it two, if there are so many processors.
         One thread does scans with a condition, a limit or reverse, scans of few rows or of more than 64 columns, slices of a file, and

@@ -39,7 +39,7 @@ class Table(OpenRows):
 
     def __init__(self, opened: _native.Opened) -> None:
         self._opened = opened
-        # What single look-ups need each time.
+        # What single lookups need each time.
         self._leaves = [Column(opened, info) for info in opened.columns]
         self._fields = opened.fields
         self._key = key_of(opened)
