@@ -6,26 +6,23 @@ file(GLOB_RECURSE cfile_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cfile/*.
 # Checks of each pointer for null and for alignment double the time of compiling. Checks of memory are calls for the same reason.
 set(sanitize -fsanitize=address,undefined -fno-sanitize=null,alignment,vptr,object-size -fno-sanitize-recover=all)
 cfile_unite(cfile_sources)
-set(own_sources ${encodings_sources}) # the only folder of encodings/ whose names differ within the folder
-list(FILTER own_sources INCLUDE REGEX "/own/")
-list(FILTER encodings_sources EXCLUDE REGEX "/own/")
-cfile_unite(own_sources)
-add_library(cfile_sanitized_encodings OBJECT ${encodings_sources} ${own_sources})
+cfile_unite(encodings_sources)
+add_library(cfile_sanitized_encodings OBJECT ${encodings_sources})
 add_library(cfile_sanitized SHARED ${cfile_sources} $<TARGET_OBJECTS:cfile_sanitized_encodings>)
 get_target_property(libraries cfile LINK_LIBRARIES)
 foreach(target cfile_sanitized_encodings cfile_sanitized)
   target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:cfile_core_fast,COMPILE_DEFINITIONS>)
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)")
-    # Of Highway's targets, AVX2 and the one without vector instructions are compiled.
-    target_compile_options(${target} PRIVATE -UHWY_DISABLED_TARGETS
-                           "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
-  endif()
   set(flags -O0)
   if(target STREQUAL "cfile_sanitized_encodings")
     set(flags -O1)
   endif()
   list(APPEND flags -fno-omit-frame-pointer ${sanitize} --param=asan-instrumentation-with-call-threshold=0)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)")
+    # Of Highway's targets, AVX2 and the one without vector instructions are compiled.
+    list(APPEND flags -UHWY_DISABLED_TARGETS "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
+  endif()
   target_compile_options(${target} PRIVATE ${flags})
+  cfile_precompile(${target} "precompiled_${target}" "${cfile_headers}" "${flags}")
   set_target_properties(${target} PROPERTIES VISIBILITY_INLINES_HIDDEN ON) # the library calls its own inline functions, not those of tests
   target_link_libraries(${target} PRIVATE cfile_flags ${libraries} CURL::libcurl OpenSSL::Crypto pugixml::pugixml absl::time protobuf::libprotobuf)
 endforeach()
@@ -55,7 +52,7 @@ set(nightly_only encodings.delta encodings.interleaved_bits cfile.arrow_import c
     cfile.table_columns cfile.table_compact cfile.table_cursor cfile.table_publish cfile.table_repair cfile.table_scan cfile.wire)
 foreach(program encodings_tests cfile_tests)
   cfile_sanitized_program(${program} ${shared})
-  get_target_property(sources ${program} SOURCES)
+  get_target_property(sources ${program} CFILE_TEST_SOURCES)
   foreach(source ${sources})
     get_filename_component(directory ${source} DIRECTORY)
     get_filename_component(directory ${directory} NAME)

@@ -20,7 +20,7 @@ namespace {
 
 // Upper bound for the bytes that a value adds to the dictionary's block in addition to its own
 // bytes.
-constexpr size_t kEntryBytes = 16;
+constexpr size_t kDictionaryEntryBytes = 16;
 
 enum class Mode : uint32_t { kCodes = 1, kPlain = 2 };
 
@@ -107,7 +107,8 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
     const uint32_t size = dictionary_->count();
     if (code < size) return true;
     // The dictionary is a block, so the limits for blocks apply to it.
-    const size_t dictionary_bytes = dictionary_->size_bytes() + value.size() + kEntryBytes;
+    const size_t dictionary_bytes =
+        dictionary_->size_bytes() + value.size() + kDictionaryEntryBytes;
     const bool too_long = size > 0 && (value.size() > policy_.LongestDictionaryValue() ||
                                        dictionary_bytes > options_.max_block_size_bytes);
     if (dictionary_full_ || too_long || code == known_.kNoCode) {

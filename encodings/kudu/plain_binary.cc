@@ -13,10 +13,10 @@
 namespace cfile::encodings {
 namespace {
 
-constexpr uint32_t kHeaderBytes = 12;
+constexpr uint32_t kBinaryHeaderBytes = 12;
 // A value adds at most this many bytes to a block in addition to its own bytes: its offset, the
 // selector of four offsets, and the zeros that complete the group.
-constexpr size_t kEntryBytes = 8;
+constexpr size_t kBinaryEntryBytes = 8;
 
 class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
  public:
@@ -33,11 +33,12 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
       // Values that surely fit are copied together; the last value of a block alone.
       const auto rest = values.subspan(taken);
       FittingValues fitting = FindFitting(rest, [&](size_t count, size_t bytes) {
-        return size_bytes() + bytes + count * kEntryBytes <= limit;
+        return size_bytes() + bytes + count * kBinaryEntryBytes <= limit;
       });
       if (fitting.count == 0) {
         const size_t size = rest[0].size();
-        has_room_ = offsets_.empty() || size_bytes() + size + kEntryBytes <= max_block_size_bytes_;
+        has_room_ =
+            offsets_.empty() || size_bytes() + size + kBinaryEntryBytes <= max_block_size_bytes_;
         if (!has_room_) break;
         fitting = {.count = 1, .size_bytes = size};
       }
@@ -85,7 +86,7 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
 
   void Begin() {
     bytes_.Clear();
-    bytes_.Extend(kHeaderBytes);
+    bytes_.Extend(kBinaryHeaderBytes);
     offsets_.clear();
     offsets_bytes_ = 0;
     has_room_ = true;
@@ -125,11 +126,11 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
     if (!reader.ReadFixed(first_ordinal_) || !reader.ReadFixed(count) ||
         !reader.ReadFixed(offsets_position_)) {
       return DataLoss("plain binary: a block of ", block.size(),
-                      " bytes has no room for its header of ", kHeaderBytes, " bytes");
+                      " bytes has no room for its header of ", kBinaryHeaderBytes, " bytes");
     }
-    if (offsets_position_ < kHeaderBytes || offsets_position_ > block.size()) {
+    if (offsets_position_ < kBinaryHeaderBytes || offsets_position_ > block.size()) {
       return DataLoss("plain binary: the header says offsets at byte ", offsets_position_,
-                      ", expected ", kHeaderBytes, " to ", block.size());
+                      ", expected ", kBinaryHeaderBytes, " to ", block.size());
     }
     // A group of four offsets takes at least five bytes. This check bounds `count` by the size of
     // the block.
@@ -139,8 +140,8 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
       return DataLoss("plain binary: the offsets of ", count, " values do not fit into the ",
                       offsets_bytes, " bytes at byte ", offsets_position_);
     }
-    if (count == 0 && block.size() != kHeaderBytes) {
-      return DataLoss("plain binary: ", block.size() - kHeaderBytes,
+    if (count == 0 && block.size() != kBinaryHeaderBytes) {
+      return DataLoss("plain binary: ", block.size() - kBinaryHeaderBytes,
                       " bytes after the header of a block without values");
     }
     count_ = count;
@@ -212,7 +213,7 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
                       " offsets");
     }
     decoded_[count_] = offsets_position_;
-    bool ordered = decoded_[0] == kHeaderBytes;
+    bool ordered = decoded_[0] == kBinaryHeaderBytes;
     for (size_t i = 0; i < count_; ++i) ordered &= decoded_[i] <= decoded_[i + 1];
     if (!ordered) return MisplacedValue();
     offsets_ = std::span(decoded_).first(count_ + size_t{1});
@@ -220,9 +221,9 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
   }
 
   absl::Status MisplacedValue() const {
-    if (decoded_[0] != kHeaderBytes) {
+    if (decoded_[0] != kBinaryHeaderBytes) {
       return DataLoss("plain binary: the first value begins at byte ", decoded_[0], ", expected ",
-                      kHeaderBytes);
+                      kBinaryHeaderBytes);
     }
     size_t i = 0;
     while (decoded_[i] <= decoded_[i + 1]) ++i;

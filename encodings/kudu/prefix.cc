@@ -15,7 +15,7 @@ namespace {
 
 // A value adds at most this many bytes to a block in addition to its own bytes: two vints and a
 // restart offset.
-constexpr size_t kEntryBytes = 2 * 5 + 4;
+constexpr size_t kPrefixEntryBytes = 2 * 5 + 4;
 
 class PrefixEncoder final : public BlockEncoder<std::string_view> {
  public:
@@ -31,7 +31,7 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
     size_t taken = 0;
     while (taken < values.size() && !full()) {
       const std::string_view value = values[taken];
-      if (size_bytes() + value.size() + kEntryBytes > max_block_size_bytes_ && count_ > 0) {
+      if (size_bytes() + value.size() + kPrefixEntryBytes > max_block_size_bytes_ && count_ > 0) {
         has_room_ = false;
         break;
       }

@@ -12,7 +12,7 @@
 namespace cfile::encodings {
 namespace {
 
-constexpr size_t kHeaderBytes = 8;
+constexpr size_t kRleHeaderBytes = 8;
 // A block that repeats one value may never reach the block size in bytes, so it ends after this
 // many values.
 constexpr uint32_t kMaxValues = (uint32_t{1} << 31) - 1;
@@ -45,7 +45,7 @@ class RleEncoder final : public BlockEncoder<T> {
            size_bytes() > block_size_bytes_;
   }
   uint32_t count() const override { return count_; }
-  size_t size_bytes() const override { return kHeaderBytes + encoder_.size_bytes(); }
+  size_t size_bytes() const override { return kRleHeaderBytes + encoder_.size_bytes(); }
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
     block.Clear();
@@ -88,7 +88,7 @@ class RleDecoder final : public HybridDecoder<T> {
     ByteReader reader(block);
     uint32_t count;
     if (!reader.ReadFixed(count) || !reader.ReadFixed(this->first_ordinal_)) {
-      return DataLoss("rle block: header takes ", kHeaderBytes, " bytes, found ", block.size());
+      return DataLoss("rle block: header takes ", kRleHeaderBytes, " bytes, found ", block.size());
     }
     if (count > 0 && reader.empty()) return DataLoss("rle block of ", count, " values has no runs");
     const auto* index = OfKind<RunsIndex>(view.seek_index);

@@ -133,9 +133,9 @@ class PackedSink {
   size_t room_ = 0;
 };
 
-class Decoder final : public BlockDecoder<std::string_view> {
+class DeltaBytesDecoder final : public BlockDecoder<std::string_view> {
  public:
-  explicit Decoder(uint32_t type_length) : type_length_(type_length) {}
+  explicit DeltaBytesDecoder(uint32_t type_length) : type_length_(type_length) {}
 
   absl::Status Open(const BlockView& block) override {
     count_ = position_ = 0;
@@ -432,7 +432,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
 template <typename P>
 std::unique_ptr<BlockDecoder<P>> DeltaByteArrayCodec::MakePageDecoder(
     const DecoderOptions& options) {
-  return std::make_unique<Decoder>(options.type_length);
+  return std::make_unique<DeltaBytesDecoder>(options.type_length);
 }
 
 absl::Status DeltaByteArrayCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,

@@ -16,9 +16,9 @@
 namespace cfile::encodings {
 namespace {
 
-class Encoder final : public PageEncoder<std::string_view> {
+class DeltaBytesEncoder final : public PageEncoder<std::string_view> {
  public:
-  explicit Encoder(bool skip_tables) : skip_tables_(skip_tables) {}
+  explicit DeltaBytesEncoder(bool skip_tables) : skip_tables_(skip_tables) {}
 
   void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
     const size_t begin = block.bytes.size();
@@ -66,7 +66,7 @@ class Encoder final : public PageEncoder<std::string_view> {
 template <typename P>
 std::unique_ptr<PageEncoder<P>> DeltaByteArrayCodec::MakePageEncoder(
     const EncoderOptions& options) {
-  return std::make_unique<Encoder>(options.skip_tables);
+  return std::make_unique<DeltaBytesEncoder>(options.skip_tables);
 }
 
 CFILE_INSTANTIATE_PAGE_ENCODER(DeltaByteArrayCodec, std::string_view)

@@ -139,9 +139,9 @@ absl::Status DeltaLengthReader::Skip(uint32_t count) {
 
 namespace {
 
-class Encoder final : public PageEncoder<std::string_view> {
+class DeltaLengthEncoder final : public PageEncoder<std::string_view> {
  public:
-  explicit Encoder(bool skip_tables) : skip_tables_(skip_tables) {}
+  explicit DeltaLengthEncoder(bool skip_tables) : skip_tables_(skip_tables) {}
 
   void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
     places_.clear();
@@ -157,7 +157,7 @@ class Encoder final : public PageEncoder<std::string_view> {
   std::vector<DeltaLengthPlace> places_;
 };
 
-class Decoder final : public BlockDecoder<std::string_view> {
+class DeltaLengthDecoder final : public BlockDecoder<std::string_view> {
  public:
   absl::Status Open(const BlockView& block) override {
     count_ = position_ = 0;
@@ -264,13 +264,13 @@ class Decoder final : public BlockDecoder<std::string_view> {
 template <typename P>
 std::unique_ptr<PageEncoder<P>> DeltaLengthByteArrayCodec::MakePageEncoder(
     const EncoderOptions& options) {
-  return std::make_unique<Encoder>(options.skip_tables);
+  return std::make_unique<DeltaLengthEncoder>(options.skip_tables);
 }
 
 template <typename P>
 std::unique_ptr<BlockDecoder<P>> DeltaLengthByteArrayCodec::MakePageDecoder(
     const DecoderOptions& /*options*/) {
-  return std::make_unique<Decoder>();
+  return std::make_unique<DeltaLengthDecoder>();
 }
 
 absl::Status DeltaLengthByteArrayCodec::Describe(PhysicalType /*type*/,

@@ -11,7 +11,7 @@
 namespace cfile::encodings {
 namespace {
 
-constexpr size_t kLengthBytes = 4;
+constexpr size_t kRleLengthBytes = 4;
 
 class RlePageEncoder final : public PageEncoder<bool> {
  public:
@@ -26,9 +26,9 @@ class RlePageEncoder final : public PageEncoder<bool> {
       runs_.PutBits(word, static_cast<int>(count));
     }
     const size_t begin = block.bytes.size();
-    block.bytes.Extend(kLengthBytes);
+    block.bytes.Extend(kRleLengthBytes);
     runs_.Finish(block.bytes, LastGroup::kWhole);
-    StoreLittleEndian(static_cast<uint32_t>(block.bytes.size() - begin - kLengthBytes),
+    StoreLittleEndian(static_cast<uint32_t>(block.bytes.size() - begin - kRleLengthBytes),
                       block.bytes.data() + begin);
   }
 
@@ -47,11 +47,11 @@ class RlePageDecoder final : public HybridDecoder<bool> {
       uint32_t length;
       if (!reader.ReadFixed(length)) {
         return DataLoss("parquet-rle: a page of ", block.bytes.size(),
-                        " bytes has no room for its length of ", kLengthBytes, " bytes");
+                        " bytes has no room for its length of ", kRleLengthBytes, " bytes");
       }
       if (!reader.ReadBytes(length, runs)) {
-        return DataLoss("parquet-rle: expected ", length, " bytes of runs at byte ", kLengthBytes,
-                        ", found ", block.bytes.size() - kLengthBytes);
+        return DataLoss("parquet-rle: expected ", length, " bytes of runs at byte ",
+                        kRleLengthBytes, ", found ", block.bytes.size() - kRleLengthBytes);
       }
     }
     runs_.Open(runs, 1);

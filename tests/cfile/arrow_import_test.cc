@@ -17,8 +17,7 @@
 #include "tests/cfile/record_testing.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::arrow_import_test {
 
 using testing::AnyOf;
 using testing::HasSubstr;
@@ -880,5 +879,4 @@ TEST_F(ArrowImportTest, RandomChanges) {
   EXPECT_GT(refused, 500u);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::arrow_import_test

@@ -11,8 +11,7 @@
 #include "tests/cfile/arrow_testing.h"
 #include "tests/cfile/scripted_io.h"
 
-namespace cfile {
-namespace {
+namespace cfile::arrow_ipc_golden_test {
 
 using testing::AnyOf;
 using testing::HasSubstr;
@@ -187,5 +186,4 @@ TEST(ArrowIpcGolden, SchemaOfAMessage) {
   EXPECT_TRUE(absl::IsDataLoss(ArrowIpcSchema(std::span(bytes).first(100)).status()));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::arrow_ipc_golden_test

@@ -5,8 +5,7 @@
 #include "encodings/core/bytes.h"
 #include "gtest/gtest.h"
 
-namespace cfile::internal {
-namespace {
+namespace cfile::internal::arrow_schema_test {
 
 // The formats of types without children.
 constexpr absl::string_view kFormats =
@@ -63,5 +62,4 @@ TEST(ArrowSchema, OtherTypesAreNotWritten) {
       "");
 }
 
-}  // namespace
-}  // namespace cfile::internal
+}  // namespace cfile::internal::arrow_schema_test

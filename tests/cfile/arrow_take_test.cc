@@ -33,8 +33,7 @@
 #include "tests/cfile/record_testing.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::arrow_take_test {
 
 using testing_support::Column;
 using testing_support::WriteColumn;
@@ -585,5 +584,4 @@ TEST(ArrowTake, GroupsOfOrdinals) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::arrow_take_test

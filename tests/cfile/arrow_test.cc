@@ -30,8 +30,7 @@
 #include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::arrow_test {
 
 using testing_support::Column;
 using testing_support::WriteColumn;
@@ -783,5 +782,4 @@ TEST(Arrow, ElementsOfLists) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::arrow_test

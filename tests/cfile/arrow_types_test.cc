@@ -17,8 +17,7 @@
 #include "tests/cfile/arrow_building.h"
 #include "tests/cfile/arrow_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::arrow_types_test {
 
 using internal::ArrowField;
 using internal::ParseArrowSchema;
@@ -276,5 +275,4 @@ TEST(ChangeMetadata, IsOneCommitAndStays) {
   EXPECT_THAT(TableReader::Open(storage)->metadata().value(), ElementsAre(testing::Pair("a", "1")));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::arrow_types_test

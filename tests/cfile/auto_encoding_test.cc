@@ -11,8 +11,7 @@
 #include "encodings/registry.h"
 #include "level_testing.h"
 
-namespace cfile::testing_support {
-namespace {
+namespace cfile::testing_support::auto_encoding_test {
 
 constexpr Goal kGoals[] = {Goal::kBalanced, Goal::kSize, Goal::kSpeed};
 
@@ -537,5 +536,4 @@ TEST(AutoEncoding, ValuesOfRecordsAreChosenFor) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::testing_support
+}  // namespace cfile::testing_support::auto_encoding_test

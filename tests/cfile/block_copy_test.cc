@@ -22,8 +22,7 @@
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::block_copy_test {
 
 using namespace testing_support;  // NOLINT
 
@@ -341,5 +340,4 @@ TEST(BlockCopyTest, DamageIsNotCopied) {
   EXPECT_EQ(one.CompactAndCheck(options).copied_blocks, 6u);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::block_copy_test

@@ -14,8 +14,7 @@
 #include "tests/cfile/scripted_io.h"
 #include "tests/sanitizers.h"
 
-namespace cfile {
-namespace {
+namespace cfile::bounded_memory_test {
 
 using testing_support::ScriptedSink;
 
@@ -126,5 +125,4 @@ TEST(BoundedMemory, TwentyMillionChosenValuesInThirtyTwoMegabytes) {
   std::printf("%zu bytes held at most\n", peak);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::bounded_memory_test

@@ -21,8 +21,7 @@
 #include "cfile/writer.h"
 #include "tests/cfile/column_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::choice_record_test {
 
 using internal::InterpretChoice;
 using testing_support::BuiltInCompressions;
@@ -224,5 +223,4 @@ TEST(ChoiceRecord, AContradictionIsIgnored) {
   EXPECT_TRUE(Verify(Open(changed)).ok());
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::choice_record_test

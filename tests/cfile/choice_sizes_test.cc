@@ -9,8 +9,7 @@
 #include "tests/benchmarks/comparison_data.h"
 #include "tests/golden/minted_files.h"
 
-namespace cfile {
-namespace {
+namespace cfile::choice_sizes_test {
 
 using nlohmann::json;
 
@@ -108,5 +107,4 @@ TEST_F(ChoiceSizes, GoldenColumns) {
   ExpectRecorded("golden");
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::choice_sizes_test

@@ -19,8 +19,7 @@
 #include "column_testing.h"
 #include "encodings/registry.h"
 
-namespace cfile::testing_support {
-namespace {
+namespace cfile::testing_support::choice_test {
 
 template <typename T>
 std::vector<uint8_t> WriteValues(const ColumnType& type, const WriterOptions& options,
@@ -399,5 +398,4 @@ TEST(Choice, TrialsCostATenth) {
   EXPECT_LE(texts, 400'000 * (16 + 8) / 6);
 }
 
-}  // namespace
-}  // namespace cfile::testing_support
+}  // namespace cfile::testing_support::choice_test

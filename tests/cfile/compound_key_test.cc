@@ -14,8 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace cfile {
-namespace {
+namespace cfile::compound_key_test {
 
 using namespace std::string_view_literals;
 
@@ -291,5 +290,4 @@ TEST(CompoundKey, VerifyCountsADamagedBlockOnce) {
   EXPECT_EQ(report.damages.size(), 1u);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::compound_key_test

@@ -14,8 +14,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/column_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::compression_test {
 
 using encodings::AsBytes;
 using encodings::AsString;
@@ -278,5 +277,4 @@ TEST(CompressionNameTest, DefaultIsNone) {
   EXPECT_EQ(CompressionName(Compression::kDefault), "none");
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::compression_test

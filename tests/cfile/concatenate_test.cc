@@ -16,8 +16,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/column_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::concatenate_test {
 
 using namespace testing_support;  // NOLINT
 
@@ -175,5 +174,4 @@ TEST(ConcatenateTest, MetadataAndErrors) {
                         }).status()));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::concatenate_test

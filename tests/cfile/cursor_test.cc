@@ -19,8 +19,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/column_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::cursor_test {
 
 using testing_support::Column;
 using testing_support::ExpectBatch;
@@ -478,5 +477,4 @@ TEST(Batches, OfScansAndLevels) {
   EXPECT_EQ(matches, 20u);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::cursor_test

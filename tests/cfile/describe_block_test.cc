@@ -19,8 +19,7 @@
 #include "cfile/reader.h"
 #include "gtest/gtest.h"
 
-namespace cfile {
-namespace {
+namespace cfile::describe_block_test {
 
 // The first blocks of each file are described: they are of all kinds.
 constexpr uint64_t kBlocks = 3;
@@ -203,5 +202,4 @@ TEST(DescribeEnds, CoversFilesWithWrongSizes) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::describe_block_test

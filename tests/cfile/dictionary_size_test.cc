@@ -5,8 +5,7 @@
 #include "cfile/inspect.h"
 #include "column_testing.h"
 
-namespace cfile::testing_support {
-namespace {
+namespace cfile::testing_support::dictionary_size_test {
 
 template <typename T>
 void ExpectNoLarger(const ColumnType& type, size_t num_rows, int null_percent, size_t block_size,
@@ -54,5 +53,4 @@ TEST(DictionarySize, NoLargerThanPlain) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::testing_support
+}  // namespace cfile::testing_support::dictionary_size_test

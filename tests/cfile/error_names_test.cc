@@ -22,8 +22,7 @@
 #include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::error_names_test {
 
 using testing_support::IoCall;
 using testing_support::ScriptedSink;
@@ -256,5 +255,4 @@ TEST(ErrorNames, OfTables) {
   ExpectNamedOnce(RecordReader::Open(*again).status(), column);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::error_names_test

@@ -18,8 +18,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/request_counts.h"
 
-namespace cfile {
-namespace {
+namespace cfile::file_request_counts_test {
 
 using namespace testing_support;  // NOLINT
 
@@ -234,5 +233,4 @@ std::vector<Row> RowsOfFiles() {
 
 TEST(FileRequestCounts, OfFiles) { ExpectCounts(RowsOfFiles()); }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::file_request_counts_test

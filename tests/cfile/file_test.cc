@@ -13,8 +13,7 @@
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::file_test {
 
 using testing::HasSubstr;
 using namespace testing_support;
@@ -598,5 +597,4 @@ TEST(File, ABillionEqualValuesAndNullsTakeLittleMemory) {
   EXPECT_EQ(batch->values[999], 5);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::file_test

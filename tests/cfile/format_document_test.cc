@@ -40,8 +40,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace cfile {
-namespace {
+namespace cfile::format_document_test {
 
 using encodings::kIsBytes;
 using Bytes = std::vector<uint8_t>;
@@ -692,5 +691,4 @@ TEST(FormatDocument, HasTheSectionsThatAreCited) {
   EXPECT_GT(citations, 10);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::format_document_test

@@ -20,8 +20,7 @@
 #include "tests/cfile/other_user.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::io_test {
 
 using encodings::AsBytes;
 using testing::ElementsAre;
@@ -445,5 +444,4 @@ TEST(IsTemporaryFileNameTest, TellsOnlyOurs) {
   EXPECT_FALSE(IsTemporaryFileName(""));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::io_test

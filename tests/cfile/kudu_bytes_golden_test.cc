@@ -20,8 +20,7 @@
 #include "gtest/gtest.h"
 #include "tests/golden/minted_files.h"
 
-namespace cfile {
-namespace {
+namespace cfile::kudu_bytes_golden_test {
 
 // Kudu's flush appended this many rows at a time when it wrote these files: the rows of one leaf of
 // its in-memory tree. The last append had up to 13 rows. The ends of blocks depend on this number.
@@ -162,5 +161,4 @@ TEST(KuduBytesGolden, AreWrittenAnew) {
   EXPECT_GT(num_automatic, 40u);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::kudu_bytes_golden_test

@@ -10,8 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/golden/minted_files.h"
 
-namespace cfile {
-namespace {
+namespace cfile::kudu_golden_test {
 
 using nlohmann::json;
 
@@ -51,5 +50,4 @@ TEST(KuduGolden, ShowsBloomFiltersAsBytes) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::kudu_golden_test

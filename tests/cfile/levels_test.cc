@@ -15,8 +15,7 @@
 #include "gmock/gmock.h"
 #include "tests/cfile/level_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::levels_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -295,5 +294,4 @@ TEST(Levels, KudusArraysByteByByte) {
   EXPECT_EQ(block, expected);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::levels_test

@@ -17,8 +17,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::limits_test {
 
 using testing::HasSubstr;
 using Bytes = std::vector<uint8_t>;
@@ -314,5 +313,4 @@ TEST(Limits, OfTableFiles) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::limits_test

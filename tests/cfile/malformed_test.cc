@@ -21,8 +21,7 @@
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/level_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::malformed_test {
 
 using testing::HasSubstr;
 using namespace testing_support;
@@ -503,5 +502,4 @@ TEST(Malformed, UnknownFeaturesAndCodecsAreNamed) {
   EXPECT_TRUE(absl::IsDataLoss(with_features(0)));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::malformed_test

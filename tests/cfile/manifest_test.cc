@@ -29,8 +29,7 @@
 #include "proto/table.pb.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile::internal {
-namespace {
+namespace cfile::internal::manifest_test {
 
 using testing::HasSubstr;
 using Random = std::mt19937;
@@ -831,5 +830,4 @@ TEST_F(PartBoundsTest, OfColumnsWithoutValueIndex) {
   EXPECT_EQ(count(Eq("s", shared + "20"), 0), 2u);  // the bounds are cut, so no part is excluded
 }
 
-}  // namespace
-}  // namespace cfile::internal
+}  // namespace cfile::internal::manifest_test

@@ -22,8 +22,7 @@
 #include "tests/cfile/table_fixture.h"
 #include "tests/sanitizers.h"
 
-namespace cfile {
-namespace {
+namespace cfile::merge_cursor_test {
 
 namespace fs = std::filesystem;
 using Random = std::mt19937_64;
@@ -501,5 +500,4 @@ TEST_F(MergeCursors, LongStrings) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::merge_cursor_test

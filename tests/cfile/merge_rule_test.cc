@@ -31,8 +31,7 @@
 #include "tests/cfile/table_fixture.h"
 #include "tests/sanitizers.h"
 
-namespace cfile {
-namespace {
+namespace cfile::merge_rule_test {
 
 using testing::HasSubstr;
 using Random = std::mt19937_64;
@@ -714,5 +713,4 @@ TEST_F(MergeRuleTest, ScansCanBeCancelled) {
   EXPECT_TRUE(absl::IsCancelled(scan->Next().status()));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::merge_rule_test

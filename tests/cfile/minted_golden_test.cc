@@ -15,8 +15,7 @@
 #include "tests/golden/minted_files.h"
 #include "tests/golden/table_rows.h"
 
-namespace cfile::golden {
-namespace {
+namespace cfile::golden::minted_golden_test {
 
 namespace fs = std::filesystem;
 
@@ -300,5 +299,4 @@ TEST(MintedGolden, TheSameVersionWritesTheSameBytes) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::golden
+}  // namespace cfile::golden::minted_golden_test

@@ -22,8 +22,7 @@
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/level_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::movable_test {
 
 using namespace testing_support;  // NOLINT
 using encodings::StoreLittleEndian;
@@ -556,5 +555,4 @@ TEST(Movable, FewRowsReadPartsOfABlock) {
   ExpectFewRowsReadParts<std::string_view>(ColumnType::FixedBytes(7), Encoding::kPlain, fixed);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::movable_test

@@ -24,8 +24,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::oldest_reader_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -321,5 +320,4 @@ TEST_F(OldestReaderTableTest, PreparedPartsKeepIt) {
   EXPECT_EQ(TableReader::Open(both)->oldest_reader(), kNew);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::oldest_reader_test

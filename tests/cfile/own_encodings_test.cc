@@ -8,8 +8,7 @@
 
 #include "tests/cfile/column_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::own_encodings_test {
 
 using testing_support::Column;
 using testing_support::RandomColumn;
@@ -53,5 +52,4 @@ TEST(OwnEncodings, AreNotForKudu) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::own_encodings_test

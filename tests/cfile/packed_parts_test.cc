@@ -30,8 +30,7 @@
 #include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::packed_parts_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -556,5 +555,4 @@ TEST(PackedRequests, SmallPartsAreReadWithOneRequest) {
   EXPECT_EQ(table->counters().source_requests, 1);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::packed_parts_test

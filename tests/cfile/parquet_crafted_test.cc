@@ -22,8 +22,7 @@
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::parquet_crafted_test {
 
 using encodings::ByteWriter;
 using internal::parquet::SchemaElement;
@@ -509,5 +508,4 @@ TEST_F(DirectoryTest, ATableTakesOnlyItsGroups) {
                         "a) in the table"));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::parquet_crafted_test

@@ -16,8 +16,7 @@
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::parquet_damage_test {
 
 using testing::AnyOf;
 using testing::StartsWith;
@@ -141,5 +140,4 @@ TEST(ParquetDamage, OneBitOfEachByteOfLargerFiles) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::parquet_damage_test

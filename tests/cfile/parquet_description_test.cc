@@ -15,8 +15,7 @@
 #include "cfile/parts/parquet/parquet_schema.h"
 #include "gtest/gtest.h"
 
-namespace cfile::internal {
-namespace {
+namespace cfile::internal::parquet_description_test {
 
 constexpr std::string_view kFrame =
     R"({"index_columns": [{"kind": "range", "name": null, "start": 5, "stop": 11, "step": 2},
@@ -360,5 +359,4 @@ TEST(ParquetDescriptions, PandasLosesColumnsOfOtherTypes) {
   EXPECT_EQ(pairs[0].second, R"({"index_columns": ["c"], "columns": [{"field_name": "b"}]})");
 }
 
-}  // namespace
-}  // namespace cfile::internal
+}  // namespace cfile::internal::parquet_description_test

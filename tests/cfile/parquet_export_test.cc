@@ -16,8 +16,7 @@
 #include "tests/cfile/parquet_testing.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::parquet_export_test {
 
 using namespace testing_support;
 
@@ -378,5 +377,4 @@ TEST(ParquetExport, BoundsOfCutTextsAreTexts) {
   EXPECT_EQ(bounds.max_key, "\xc3\xa5");
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::parquet_export_test

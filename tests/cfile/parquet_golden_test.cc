@@ -13,8 +13,7 @@
 #include "tests/cfile/parquet_testing.h"
 #include "tests/golden/json_lines.h"
 
-namespace cfile {
-namespace {
+namespace cfile::parquet_golden_test {
 
 // Returns the value with bytes in place of hexadecimal texts.
 Json WithBytes(const Json& value) {
@@ -73,5 +72,4 @@ TEST(ParquetGolden, FilesHaveTheValuesOfTheirWriters) {
   EXPECT_GE(files, 40u);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::parquet_golden_test

@@ -18,8 +18,7 @@
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::parquet_import_test {
 
 using testing::HasSubstr;
 
@@ -452,5 +451,4 @@ TEST(ParquetSchemas, NamesThatATableCannotHave) {
   EXPECT_THAT(latin.ToString(), HasSubstr("the name of column 1 of the file"));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::parquet_import_test

@@ -20,8 +20,7 @@
 #include "tests/cfile/table_fixture.h"
 #include "tests/encodings/guarded_bytes.h"
 
-namespace cfile::internal::parquet {
-namespace {
+namespace cfile::internal::parquet::parquet_metadata_test {
 
 using encodings::AsBytes;
 using encodings::AsString;
@@ -430,5 +429,4 @@ TEST(ParquetMetadataTest, FilesThatAreNoParquetFiles) {
             "max_metadata_size_bytes");
 }
 
-}  // namespace
-}  // namespace cfile::internal::parquet
+}  // namespace cfile::internal::parquet::parquet_metadata_test

@@ -23,8 +23,7 @@
 #include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::prepared_parts_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -399,5 +398,4 @@ TEST_F(PreparedPartsTest, RepairKeepsTheIds) {
   expect_known({"later", "last", "empty", "first"});
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::prepared_parts_test

@@ -7,13 +7,12 @@
 #include "tests/cfile/protobuf_records_proto3_test.pb.h"
 #include "tests/cfile/protobuf_records_test.pb.h"
 
-namespace cfile {
-namespace {
+namespace cfile::protobuf_records_test {
 
 using google::protobuf::util::MessageDifferencer;
-using testing::Everything;
-using ::testing::HasSubstr;
-using testing::Implicit;
+using test_messages::Everything;
+using test_messages::Implicit;
+using testing::HasSubstr;
 
 // Returns message number `seed`. The number decides which fields are set.
 Everything Make(int seed) {
@@ -54,12 +53,14 @@ TEST(ProtobufRecords, Schema) {
   EXPECT_THAT(text, HasSubstr("  required group color_of (MAP) {\n    repeated group key_value {\n"
                               "      required int32 key;\n      required int32 value;\n"));
   EXPECT_THAT(
-      RecordSchemaOf(*testing::Tree::descriptor()).status().message(),
-      HasSubstr("children: messages of type cfile.testing.Tree contain messages of the same type"));
-  EXPECT_THAT(RecordSchemaOf(*testing::Nothing::descriptor()).status().message(),
+      RecordSchemaOf(*test_messages::Tree::descriptor()).status().message(),
+      HasSubstr(
+          "children: messages of type cfile.test_messages.Tree contain messages of the same type"));
+  EXPECT_THAT(RecordSchemaOf(*test_messages::Nothing::descriptor()).status().message(),
               HasSubstr("have no fields"));
-  EXPECT_THAT(std::string(RecordSchemaOf(*testing::HoldsNothing::descriptor()).status().message()),
-              ::testing::StartsWith("by_name.key_value.value: messages of type"));
+  EXPECT_THAT(
+      std::string(RecordSchemaOf(*test_messages::HoldsNothing::descriptor()).status().message()),
+      testing::StartsWith("by_name.key_value.value: messages of type"));
 }
 
 TEST(ProtobufRecords, MessagesComeBackEqual) {
@@ -107,10 +108,10 @@ TEST(ProtobufRecords, MessagesComeBackEqual) {
   ASSERT_TRUE(reader->records().Seek(11).ok());
   ASSERT_TRUE(reader->Next(message).value());
   EXPECT_EQ(message.ShortDebugString(), R"(texts: "" texts: "x" texts: "xx" inner { flag: true })");
-  reader = MessageReader::Open(directory.path("t"), *testing::Part::descriptor());
+  reader = MessageReader::Open(directory.path("t"), *test_messages::Part::descriptor());
   ASSERT_TRUE(reader.ok()) << reader.status();
   ASSERT_TRUE(reader->records().Seek(11).ok());
-  testing::Part part;
+  test_messages::Part part;
   ASSERT_TRUE(reader->Next(part).value());
   EXPECT_EQ(part.ShortDebugString(), "id: 11 inner { flag: true }");
 }
@@ -179,7 +180,7 @@ TEST(ProtobufRecords, Errors) {
     auto writer = MessageWriter::Create(directory.path("t"), *Everything::descriptor());
     ASSERT_TRUE(writer.ok()) << writer.status();
     EXPECT_THAT(writer->Write(Implicit()).message(),
-                HasSubstr("type cfile.testing.Everything expected"));
+                HasSubstr("type cfile.test_messages.Everything expected"));
     Everything message = Make(0);
     message.mutable_inner();
     EXPECT_THAT(writer->Write(message).message(),
@@ -193,15 +194,15 @@ TEST(ProtobufRecords, Errors) {
   EXPECT_THAT(
       MessageWriter::Append(directory.path("t"), *Implicit::descriptor()).status().message(),
       HasSubstr("id: the field is required, but is not a field of"));
-  EXPECT_THAT(MessageReader::Open(directory.path("t"), *testing::OtherType::descriptor())
-                  .status()
-                  .message(),
-              HasSubstr("texts: the field cfile.testing.OtherType.texts has a different type"));
+  EXPECT_THAT(
+      MessageReader::Open(directory.path("t"), *test_messages::OtherType::descriptor())
+          .status()
+          .message(),
+      HasSubstr("texts: the field cfile.test_messages.OtherType.texts has a different type"));
   const std::string paths[] = {"id"};
   EXPECT_THAT(
       MessageReader::Open(directory.path("t"), *Implicit::descriptor(), paths).status().message(),
       HasSubstr("has none of the fields"));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::protobuf_records_test

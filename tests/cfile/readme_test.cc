@@ -17,8 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace cfile {
-namespace {
+namespace cfile::readme_test {
 
 // The line before each table.
 constexpr char kEncodingsMark[] =
@@ -148,5 +147,4 @@ TEST(Readme, HasARowForEachCodec) {
   EXPECT_EQ(found, expected);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::readme_test

@@ -8,8 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/cfile/column_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::record_schema_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -203,5 +202,4 @@ TEST(RecordSchema, NodesThatMakeNoTree) {
   EXPECT_TRUE(RecordSchema::Create({{.name = "m", .num_children = 1}, leaf}).ok());
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::record_schema_test

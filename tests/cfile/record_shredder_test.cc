@@ -6,8 +6,7 @@
 #include "cfile/parts/records/record_assembler.h"
 #include "record_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::record_shredder_test {
 
 using testing::HasSubstr;
 
@@ -125,5 +124,4 @@ TEST(RecordAssembler, LevelsThatContradict) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::record_shredder_test

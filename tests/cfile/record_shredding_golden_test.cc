@@ -12,8 +12,7 @@
 #include "record_testing.h"
 #include "tests/encodings/golden_vectors.h"
 
-namespace cfile {
-namespace {
+namespace cfile::record_shredding_golden_test {
 
 // A LeafStream over a LeafBuffer. Loads `batch` entries at a time.
 class MemoryStream final : public internal::LeafStream {
@@ -159,5 +158,4 @@ TEST(RecordShreddingGolden, LevelsAndRecords) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::record_shredding_golden_test

@@ -14,8 +14,7 @@
 #include "record_testing.h"
 #include "temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::record_table_damage_test {
 
 using testing::HasSubstr;
 
@@ -206,5 +205,4 @@ TEST_F(RecordTableDamageTest, LeavesThatContradict) {
   EXPECT_EQ(report.damages[0].first_ordinal, 1u);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::record_table_damage_test

@@ -10,8 +10,7 @@
 #include "record_testing.h"
 #include "temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::record_table_test {
 
 using testing::HasSubstr;
 
@@ -372,5 +371,4 @@ TEST(RecordTable, RawLevels) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::record_table_test

@@ -20,8 +20,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace cfile {
-namespace {
+namespace cfile::repair_damage_test {
 
 using State = RepairedPart::State;
 using Files = std::map<std::string, std::string>;  // bytes by path
@@ -259,5 +258,4 @@ TEST(RepairDamage, KeepsWhatSalvageOfTheFilesAloneReads) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::repair_damage_test

@@ -18,8 +18,7 @@
 #include "tests/cfile/salvage_testing.h"
 #include "tests/sanitizers.h"
 
-namespace cfile {
-namespace {
+namespace cfile::salvage_losses_test {
 
 using namespace testing_support;  // NOLINT
 
@@ -430,5 +429,4 @@ TEST(SalvageLosses, ManyValuesThatFitEverywhere) {
   EXPECT_EQ(salvaged->report.rows, 0);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::salvage_losses_test

@@ -21,8 +21,7 @@
 #include "tests/cfile/scripted_io.h"
 #include "tests/sanitizers.h"
 
-namespace cfile {
-namespace {
+namespace cfile::salvage_test {
 
 using namespace testing_support;  // NOLINT
 using Dictionary = SalvageReport::Dictionary;
@@ -509,5 +508,4 @@ TEST(SalvageTest, AnyBytes) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::salvage_test

@@ -21,8 +21,7 @@
 #include "tests/cfile/scan_testing.h"
 #include "tests/encodings/columns.h"
 
-namespace cfile {
-namespace {
+namespace cfile::scan_test {
 
 using encodings::Pair;
 using encodings::Shape;
@@ -284,5 +283,4 @@ TEST(Scan, ComparesTheCountsOfStatisticsWithIndexAndBlocks) {
   EXPECT_TRUE(absl::IsDataLoss(scan(move_null, all)));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::scan_test

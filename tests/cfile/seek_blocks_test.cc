@@ -14,8 +14,7 @@
 #include "cfile/writer.h"
 #include "gtest/gtest.h"
 
-namespace cfile {
-namespace {
+namespace cfile::seek_blocks_test {
 
 constexpr size_t kSmall = 8 * 1024;
 
@@ -219,5 +218,4 @@ TEST(SeekBlocks, SeekManyInManyLeaves) {
   ExpectSeeks(Open(file), keys);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::seek_blocks_test

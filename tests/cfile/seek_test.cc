@@ -16,8 +16,7 @@
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/scripted_io.h"
 
-namespace cfile {
-namespace {
+namespace cfile::seek_test {
 
 using testing::HasSubstr;
 using namespace testing_support;
@@ -566,5 +565,4 @@ TEST(Seek, AnnouncesEachBlockBeforeItsFirstUse) {
   EXPECT_TRUE(pieces.empty());
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::seek_test

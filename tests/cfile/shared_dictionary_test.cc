@@ -17,8 +17,7 @@
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/parquet_testing.h"
 
-namespace cfile {
-namespace {
+namespace cfile::shared_dictionary_test {
 
 using testing_support::Column;
 using Strings = Column<std::string_view>;
@@ -150,5 +149,4 @@ TEST(SharedDictionary, HasCodesIsTrue) {
   EXPECT_FALSE(encodings::HasCodes(static_cast<Encoding>(99)));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::shared_dictionary_test

@@ -32,8 +32,7 @@
 #include "tests/cfile/scripted_io.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::slow_source_test {
 
 using testing::HasSubstr;
 using testing_support::IoCall;
@@ -608,5 +607,4 @@ TEST_F(SlowSourceTest, ReadManyByDefault) {
   EXPECT_TRUE(std::equal(bytes.begin() + 200, bytes.end(), file_.begin() + 2000));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::slow_source_test

@@ -28,8 +28,7 @@
 #include "tests/encodings/columns.h"
 #include "tests/encodings/each_target.h"
 
-namespace cfile {
-namespace {
+namespace cfile::statistics_test {
 
 using encodings::kIsBytes;
 using encodings::kIsFloat;
@@ -778,5 +777,4 @@ TEST(DamagedStatistics, DoNotHinderCursors) {
   EXPECT_EQ(Verify(*reader).damages.size(), 1u);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::statistics_test

@@ -30,8 +30,7 @@
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::storage_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -448,5 +447,4 @@ TEST_F(InterceptedTableTest, EachCallFailsOnce) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::storage_test

@@ -33,8 +33,7 @@
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_columns_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -918,5 +917,4 @@ TEST_F(TableColumnsTest, TablesWithoutParts) {
   Contents(Open());
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_columns_test

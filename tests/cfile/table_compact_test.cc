@@ -15,8 +15,7 @@
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_compact_test {
 
 using testing::HasSubstr;
 
@@ -333,5 +332,4 @@ INSTANTIATE_TEST_SUITE_P(All, CompactTest,
                          testing::Values(Sorted::kNo, Sorted::kByValueIndex,
                                          Sorted::kByCompoundKey));
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_compact_test

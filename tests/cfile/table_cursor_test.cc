@@ -24,8 +24,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_cursor_test {
 
 namespace fs = std::filesystem;
 using encodings::KeyEqual;
@@ -789,5 +788,4 @@ TEST_F(TableCursorTest, DescribesParts) {
   EXPECT_EQ(table.part_bounds(2, 1)->Max<std::string_view>(), ValueAt<std::string_view>(40));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_cursor_test

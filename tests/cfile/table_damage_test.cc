@@ -13,8 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_damage_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -305,5 +304,4 @@ TEST_F(TableDamageTest, TableFileIsNotOutgrown) {
   EXPECT_THAT(directory_.Entries(), IsEmpty());
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_damage_test

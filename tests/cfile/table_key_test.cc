@@ -21,8 +21,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_key_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -666,5 +665,4 @@ TEST(NullableKeys, NeedAFeatureBit) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_key_test

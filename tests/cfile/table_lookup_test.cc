@@ -19,8 +19,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_lookup_test {
 
 using testing::HasSubstr;
 
@@ -347,5 +346,4 @@ TEST_F(TableLookupTest, ReportsDamage) {
   EXPECT_EQ(lookup.Get(int32_t{1})->value<int64_t>(1), 10);  // the call may be repeated
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_lookup_test

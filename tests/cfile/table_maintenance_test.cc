@@ -17,8 +17,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_maintenance_test {
 
 namespace fs = std::filesystem;
 using std::chrono::hours;
@@ -530,5 +529,4 @@ TEST_F(TableMaintenanceTest, ReplacedPartsMustBeThere) {
   EXPECT_EQ(Entries().size(), 6);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_maintenance_test

@@ -23,8 +23,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_memory_test {
 
 constexpr uint64_t kParts = 600;
 constexpr uint64_t kRowsPerPart = 50;
@@ -311,5 +310,4 @@ TEST(TableMemory, LimitsCacheAndReadAhead) {
   EXPECT_EQ(small.max_requests_in_flight, 1u);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_memory_test

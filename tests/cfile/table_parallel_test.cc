@@ -9,8 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_parallel_test {
 
 using TableParallelTest = TableTestBase;
 
@@ -182,5 +181,4 @@ TEST_F(TableParallelTest, ColumnsAreWrittenSideBySide) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_parallel_test

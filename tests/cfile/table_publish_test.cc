@@ -13,8 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_publish_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -404,5 +403,4 @@ TEST_F(TablePublishTest, ReaderKeepsThePartsItOpenedWith) {
   ExpectTable(OpenTable(), 20);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_publish_test

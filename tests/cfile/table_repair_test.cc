@@ -28,8 +28,7 @@
 #include "tests/cfile/table_contents.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_repair_test {
 
 namespace fs = std::filesystem;
 using State = RepairedPart::State;
@@ -1170,5 +1169,4 @@ TEST(TableRepairLocal, RepairsADirectory) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_repair_test

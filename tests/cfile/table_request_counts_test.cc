@@ -16,8 +16,7 @@
 #include "gtest/gtest.h"
 #include "tests/cfile/request_counts.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_request_counts_test {
 
 using namespace testing_support;  // NOLINT
 
@@ -269,5 +268,4 @@ std::vector<Row> RowsOfTables() {
 
 TEST(TableRequestCounts, OfTables) { ExpectCounts(RowsOfTables()); }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_request_counts_test

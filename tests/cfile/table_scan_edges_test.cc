@@ -21,8 +21,7 @@
 #include "tests/cfile/scripted_io.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_scan_edges_test {
 
 template <typename T>
 std::vector<uint8_t> File(const ColumnType& type, const WriterOptions& options,
@@ -476,5 +475,4 @@ TEST_F(TableScanEdgesOfTables, DamagedLevels) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_scan_edges_test

@@ -18,8 +18,7 @@
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_scan_test {
 
 using testing::ElementsAre;
 using testing::ElementsAreArray;
@@ -959,5 +958,4 @@ TEST_F(TableScanTest, LongStringsEndABatch) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_scan_test

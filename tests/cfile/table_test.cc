@@ -13,8 +13,7 @@
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/table_fixture.h"
 
-namespace cfile {
-namespace {
+namespace cfile::table_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -220,5 +219,4 @@ TEST_F(TableTest, SchemaFinds) {
   EXPECT_EQ(ManyTypes().Find("Day"), std::nullopt);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::table_test

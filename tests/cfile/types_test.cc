@@ -8,8 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace cfile {
-namespace {
+namespace cfile::types_test {
 
 using testing::HasSubstr;
 
@@ -238,5 +237,4 @@ TEST(EncodingNameTest, NamesAndRegistryAgree) {
   EXPECT_THAT(unknown.status().message(), HasSubstr("auto plain"));
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::types_test

@@ -22,8 +22,7 @@
 #include "encodings/core/lane.h"
 #include "encodings/core/physical_type.h"
 
-namespace cfile::internal {
-namespace {
+namespace cfile::internal::untyped_test {
 
 using encodings::Int96;
 using encodings::PhysicalType;
@@ -173,5 +172,4 @@ TEST(UntypedRows, KeysMayLieInTheLastBatch) {
   EXPECT_TRUE(found->exact);
 }
 
-}  // namespace
-}  // namespace cfile::internal
+}  // namespace cfile::internal::untyped_test

@@ -20,8 +20,7 @@
 #include "tests/cfile/golden_files.h"
 #include "tests/cfile/wire_comparison.h"
 
-namespace cfile {
-namespace {
+namespace cfile::wire_test {
 
 namespace wire = internal::wire;
 using google::protobuf::Descriptor;
@@ -481,5 +480,4 @@ TEST(WireTest, DeepGroupsAreIndentedByAtMost100Spaces) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2 * kGroups);
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::wire_test

@@ -13,8 +13,7 @@
 #include "tests/cfile/limits_property.h"
 #include "tests/encodings/columns.h"
 
-namespace cfile {
-namespace {
+namespace cfile::writer_limits_test {
 
 using encodings::int128_t;
 using testing::HasSubstr;
@@ -470,5 +469,4 @@ TEST(WriterLimits, OfStoredBlocks) {
   }
 }
 
-}  // namespace
-}  // namespace cfile
+}  // namespace cfile::writer_limits_test

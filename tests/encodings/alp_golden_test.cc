@@ -13,8 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/encodings/each_target.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::alp_golden_test {
 
 // The vectors in the folders "malformed", or in all other folders.
 std::vector<GoldenVector> LoadVectors(bool malformed) {
@@ -171,5 +170,4 @@ TEST(AlpGolden, DamagedPagesAreSafe) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::alp_golden_test

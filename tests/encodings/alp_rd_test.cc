@@ -20,8 +20,7 @@
 #include "encodings/kernels/interleaved_bits.h"
 #include "encodings/own/alp_rd_layout.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::alp_rd_test {
 
 using testing::HasSubstr;
 
@@ -298,5 +297,4 @@ TEST(AlpRd, SearchesNameDamageToo) {
   EXPECT_THAT(decoder->SeekToKey(2000.0).status().ToString(), HasSubstr("vector 1, at byte 13"));
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::alp_rd_test

@@ -10,8 +10,7 @@
 
 #include "encodings/kernels/compact_kernels.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::ans_test {
 
 // Returns `symbols` weights that add up to 2^log.
 std::vector<uint16_t> RandomWeights(size_t symbols, int log, std::mt19937_64& random) {
@@ -98,5 +97,4 @@ TEST(CompactKernels, DivideAsTheProcessorDoes) {
   Divide<double>(22);
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::ans_test

@@ -9,8 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/encodings/each_target.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::bit_packing_test {
 
 using Bytes = std::vector<uint8_t>;
 
@@ -148,5 +147,4 @@ TEST(BitPackingTest, LoadBits) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::bit_packing_test

@@ -11,8 +11,7 @@
 #include "encodings/kudu/lz4_block.h"
 #include "hwy/targets.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::bit_shuffle_test {
 
 using testing::HasSubstr;
 using Bytes = std::vector<uint8_t>;
@@ -334,5 +333,4 @@ TEST(Dict, SaysWhatIsWrong) {
   EXPECT_THAT(decoder->Open(block.view()).ToString(), HasSubstr("mode 3"));
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::bit_shuffle_test

@@ -7,8 +7,7 @@
 #include "blocks.h"
 #include "gmock/gmock.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::block_fields_test {
 
 using testing::ElementsAre;
 
@@ -248,5 +247,4 @@ TEST(BlockFields, AreLimited) {
   EXPECT_THAT(texts.back(), testing::HasSubstr("number of restart offsets 1"));
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::block_fields_test

@@ -9,8 +9,7 @@
 #include "encodings/core/block_codec.h"
 #include "encodings/core/packed_strings.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::bytes_test {
 
 using testing::ElementsAre;
 
@@ -185,5 +184,4 @@ TEST(PackedStrings, MovesAllAndIsGoodForMore) {
   EXPECT_EQ(to[0], "one");
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::bytes_test

@@ -14,8 +14,7 @@
 #include "blocks.h"
 #include "encodings/own/compact_layout.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::compact_test {
 
 template <typename T>
 constexpr PhysicalType TypeOf() {
@@ -188,5 +187,4 @@ TEST(Compact, SurvivesChangedBytes) {
   EXPECT_GT(refused, 500);
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::compact_test

@@ -21,8 +21,7 @@
 #include "tests/encodings/blocks.h"
 #include "tests/encodings/fsst_testing.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::damage_names_test {
 
 using testing::HasSubstr;
 using Bytes = std::vector<uint8_t>;
@@ -348,5 +347,4 @@ TEST(DamageIsNamed, GroupVarint) {
               });
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::damage_names_test

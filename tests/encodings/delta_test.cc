@@ -12,8 +12,7 @@
 #include "golden_vectors.h"
 #include "tests/encodings/each_target.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::delta_test {
 
 using testing::ElementsAreArray;
 using testing::HasSubstr;
@@ -574,5 +573,4 @@ TEST(DeltaBytes, WrongPlacesAreNamed) {
   EXPECT_FALSE(places.contains("skip table: place 2"));
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::delta_test

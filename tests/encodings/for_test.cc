@@ -13,8 +13,7 @@
 #include "blocks.h"
 #include "encodings/own/for_layout.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::for_test {
 
 using testing::HasSubstr;
 
@@ -250,5 +249,4 @@ TEST(For, PredicatesNameDamageToo) {
   ASSERT_TRUE(decoder->Read({&value, 1}).ok());
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::for_test

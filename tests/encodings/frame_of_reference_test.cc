@@ -4,8 +4,7 @@
 
 #include "columns.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::frame_of_reference_test {
 
 using testing::ElementsAre;
 using testing::ElementsAreArray;
@@ -32,5 +31,4 @@ TEST(FrameOfReference, AnEmptyBlockHasTheMinimumZero) {
   EXPECT_THAT(Encode({}, 3), ElementsAre(0, 0, 0, 3, 0));
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::frame_of_reference_test

@@ -12,8 +12,7 @@
 #include "gmock/gmock.h"
 #include "tests/encodings/fsst_testing.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::fsst_separate_test {
 
 using testing::HasSubstr;
 
@@ -309,5 +308,4 @@ TEST(FsstSeparate, SearchesNeedTheDictionary) {
               HasSubstr("there is no dictionary"));
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::fsst_separate_test

@@ -16,8 +16,7 @@
 #include "tests/encodings/each_target.h"
 #include "tests/encodings/fsst_testing.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::fsst_test {
 
 using testing::HasSubstr;
 
@@ -531,5 +530,4 @@ TEST(Fsst, OtherDictionariesAreNotTaken) {
   EXPECT_THAT(Decode(other).status().ToString(), HasSubstr("but there is no dictionary"));
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::fsst_test

@@ -9,8 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/encodings/each_target.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::group_varint_test {
 
 using Bytes = std::vector<uint8_t>;
 
@@ -191,5 +190,4 @@ TYPED_TEST(GroupVarintTypedTest, SkipEndsWhereReadEnds) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::group_varint_test

@@ -11,8 +11,7 @@
 #include "tests/encodings/each_target.h"
 #include "tests/encodings/guarded_bytes.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::interleaved_bits_test {
 
 template <typename U>
 class InterleavedBits : public testing::Test {
@@ -172,5 +171,4 @@ TYPED_TEST(InterleavedBits, CountAbove) {
   });
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::interleaved_bits_test

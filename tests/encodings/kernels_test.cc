@@ -13,8 +13,7 @@
 #include "encodings/parquet/parquet_plain.h"
 #include "tests/encodings/each_target.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::kernels_test {
 
 class EveryTarget : public testing::TestWithParam<Pair> {};
 INSTANTIATE_TEST_SUITE_P(Registry, EveryTarget, testing::ValuesIn(AllPairs()), PairName);
@@ -128,5 +127,4 @@ TEST(ByteArrays, EncodeAlikeWhereverTheyLie) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::kernels_test

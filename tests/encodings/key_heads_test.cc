@@ -8,8 +8,7 @@
 
 #include "gtest/gtest.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::key_heads_test {
 
 // Returns sorted keys. Some share a prefix, some are equal, some have zero bytes, and some are the
 // beginning of other keys.
@@ -121,5 +120,4 @@ TEST(KeyHeads, EqualHeadsThatDoNotAscendAreHarmless) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::key_heads_test

@@ -5,8 +5,7 @@
 
 #include <limits>
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::key_order_test {
 
 template <typename T>
 void TestOrder() {
@@ -29,5 +28,4 @@ void TestOrder() {
 TEST(KeyOrder, OfFloats) { TestOrder<float>(); }
 TEST(KeyOrder, OfDoubles) { TestOrder<double>(); }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::key_order_test

@@ -8,8 +8,7 @@
 #include "encodings/hybrid/levels.h"
 #include "golden_vectors.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::levels_golden_test {
 
 // Checks that the golden bytes decode to the levels, and that our bytes are not longer.
 void CheckEncoded(const GoldenLevels& golden) {
@@ -44,5 +43,4 @@ TEST(LevelsGolden, NestedColumns) {
   EXPECT_GE(all.size(), 50u);
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::levels_golden_test

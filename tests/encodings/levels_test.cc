@@ -7,8 +7,7 @@
 
 #include "encodings/kernels/bit_packing.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::levels_test {
 
 // Returns a buffer of the exact size, so that AddressSanitizer detects reads past its end.
 std::vector<uint8_t> Exactly(const ByteWriter& bytes) {
@@ -79,5 +78,4 @@ TEST(LevelWidth, IsThatOfTheLargest) {
   EXPECT_EQ(LevelWidth(UINT32_MAX), 32);
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::levels_test

@@ -10,8 +10,7 @@
 #include "columns.h"
 #include "tests/encodings/each_target.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::match_range_test {
 
 template <typename T>
 void TestType() {
@@ -68,5 +67,4 @@ TEST(PositionsOfOnes, AllAndNone) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::match_range_test

@@ -11,8 +11,7 @@
 #include "encodings/core/bytes_min_max.h"
 #include "tests/encodings/each_target.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::min_max_test {
 
 template <typename T>
 void ExpectAsPlainLoop(std::span<const T> values) {
@@ -118,5 +117,4 @@ TEST(MinMaxOfBytes, AsThePlainLoop) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::min_max_test

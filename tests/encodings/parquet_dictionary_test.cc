@@ -14,8 +14,7 @@
 #include "encodings/registry.h"
 #include "tests/encodings/each_target.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::parquet_dictionary_test {
 
 template <typename P>
 struct File {
@@ -467,5 +466,4 @@ TEST(ParquetDictionary, PlainDictionaryIsReadAsTheSame) {
   EXPECT_EQ(out, values);
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::parquet_dictionary_test

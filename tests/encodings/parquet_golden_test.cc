@@ -12,8 +12,7 @@
 #include "encodings/parquet/delta_binary_packed.h"
 #include "golden_vectors.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::parquet_golden_test {
 
 const std::map<std::string, Encoding> kEncodings = {
     {"PLAIN", Encoding::kParquetPlain},
@@ -255,5 +254,4 @@ TEST(ParquetGolden, EveryVector) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::parquet_golden_test

@@ -9,8 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::parquet_test {
 
 using testing::HasSubstr;
 
@@ -217,5 +216,4 @@ TEST(Parquet, RefusesPrefixesOfThePageBefore) {
   EXPECT_THAT(std::string(decoder->Read(out).status().message()), HasSubstr("shares 2 bytes"));
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::parquet_test

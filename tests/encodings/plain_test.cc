@@ -6,8 +6,7 @@
 #include "encodings/core/value_dictionary.h"
 #include "encodings/kudu/dict.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::plain_test {
 
 using testing::ElementsAre;
 using testing::ElementsAreArray;
@@ -164,5 +163,4 @@ TEST(ParquetPlain, DamageOfBytesIsNamed) {
                "value 1 at byte 9: its length takes 4 bytes, found 3");
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::plain_test

@@ -4,8 +4,7 @@
 
 #include "columns.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::prefix_test {
 
 using testing::ElementsAre;
 using testing::ElementsAreArray;
@@ -228,5 +227,4 @@ TEST(Prefix, KeysAroundTheWidthsOfVectors) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::prefix_test

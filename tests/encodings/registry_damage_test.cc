@@ -9,8 +9,7 @@
 #include "blocks.h"
 #include "gmock/gmock.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::registry_damage_test {
 
 class EveryDecoder : public testing::TestWithParam<Pair> {
  protected:
@@ -490,5 +489,4 @@ TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
   EXPECT_GE(pairs, 4u * 4 * 5);
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::registry_damage_test

@@ -12,8 +12,7 @@
 #include "tests/campaign/heap.h"
 #include "tests/sanitizers.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::registry_test {
 
 using testing::HasSubstr;
 
@@ -589,5 +588,4 @@ TEST(Registry, NamesThePairItHasNot) {
   EXPECT_GT(refused, 0u);
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::registry_test

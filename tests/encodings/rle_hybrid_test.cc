@@ -9,8 +9,7 @@
 #include "encodings/kernels/bit_packing.h"
 #include "gtest/gtest.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::rle_hybrid_test {
 
 using Bytes = std::vector<uint8_t>;
 using Values = std::vector<uint64_t>;
@@ -539,5 +538,4 @@ TEST(RleHybridReader, SurvivesCheckpointsOfOtherBytes) {
   EXPECT_EQ(*reader.SeekAndCountOnes(1000), 500u);
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::rle_hybrid_test

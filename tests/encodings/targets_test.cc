@@ -13,8 +13,7 @@
 #include "encodings/kernels/level_kernels.h"
 #include "tests/encodings/each_target.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::targets_test {
 
 class EncodingTargets : public testing::TestWithParam<Pair> {};
 INSTANTIATE_TEST_SUITE_P(Registry, EncodingTargets, testing::ValuesIn(AllPairs()), PairName);
@@ -208,5 +207,4 @@ TEST(LevelValuesTargets, AsThePlainLoop) {
   });
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::targets_test

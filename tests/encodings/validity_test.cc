@@ -13,8 +13,7 @@
 #include "guarded_bytes.h"
 #include "tests/encodings/each_target.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::validity_test {
 
 using Bytes = std::vector<uint8_t>;
 
@@ -272,5 +271,4 @@ TYPED_TEST(SpreadValuesTest, PackingIsTheOtherWay) {
   });
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::validity_test

@@ -12,8 +12,7 @@
 #include "blocks.h"
 #include "golden_vectors.h"
 
-namespace cfile::encodings {
-namespace {
+namespace cfile::encodings::vectors_golden_test {
 
 std::vector<GoldenVector> Vectors() {
   return GoldenVectors(CFILE_SOURCE_DIR "/tests/golden/vectors");
@@ -84,5 +83,4 @@ TEST(GoldenVectors, EachEncodingOfOurOwnHasOne) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::encodings
+}  // namespace cfile::encodings::vectors_golden_test

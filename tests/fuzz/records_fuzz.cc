@@ -73,7 +73,7 @@ void ImportCsv(std::span<const uint8_t> bytes) {
 }
 void ImportJson(std::span<const uint8_t> bytes) { ImportInput(bytes, tools::ImportRecords); }
 
-using testing::Everything;
+using test_messages::Everything;
 
 // A message that can be written must be read back without its unknown fields.
 void Messages(std::span<const uint8_t> bytes) {

@@ -9,8 +9,7 @@
 
 #include "tools/records/type_inference.h"
 
-namespace cfile::tools {
-namespace {
+namespace cfile::tools::csv_reader_test {
 
 using ::testing::ElementsAre;
 using Records = std::vector<std::vector<std::string>>;
@@ -274,5 +273,4 @@ TEST(TypeInference, OnlyWhatKuduHas) {
   EXPECT_EQ(Infer({"2013-01-31T10:00:00.123456789"}, OldestReader::kKudu), "string");
 }
 
-}  // namespace
-}  // namespace cfile::tools
+}  // namespace cfile::tools::csv_reader_test

@@ -14,8 +14,7 @@
 #include "tools/records/json_parser.h"
 #include "tools/records/json_printer.h"
 
-namespace cfile::tools {
-namespace {
+namespace cfile::tools::json_records_test {
 
 using testing::HasSubstr;
 
@@ -528,5 +527,4 @@ TEST(JsonRecords, InvalidJsonIsAnError) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::tools
+}  // namespace cfile::tools::json_records_test

@@ -14,8 +14,7 @@
 
 #include "tools/utf8.h"
 
-namespace cfile::tools {
-namespace {
+namespace cfile::tools::json_test {
 
 using Reference = nlohmann::ordered_json;
 
@@ -174,5 +173,4 @@ TEST(JsonTest, FromText) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::tools
+}  // namespace cfile::tools::json_test

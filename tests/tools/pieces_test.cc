@@ -9,8 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace cfile::tools {
-namespace {
+namespace cfile::tools::pieces_test {
 
 // Calls RunPieces with `num_pieces` pieces and checks the order of the calls that it makes.
 class Recorder {
@@ -201,5 +200,4 @@ TEST(Pieces, NoMemoryIsAnError) {
   }
 }
 
-}  // namespace
-}  // namespace cfile::tools
+}  // namespace cfile::tools::pieces_test

@@ -11,8 +11,7 @@
 #include "tools/progress.h"
 #include "tools/utf8.h"
 
-namespace cfile::tools {
-namespace {
+namespace cfile::tools::text_table_test {
 
 const std::string kOneLeftOut =
     "1 column of this list does not fit: use\n--json, or a wider terminal\n";
@@ -166,5 +165,4 @@ TEST(TextTableTest, WideCharactersAreAligned) {
             "東京  1\nab    2\n");
 }
 
-}  // namespace
-}  // namespace cfile::tools
+}  // namespace cfile::tools::text_table_test

@@ -10,8 +10,7 @@
 
 #include "tools/utf8.h"
 
-namespace cfile::tools {
-namespace {
+namespace cfile::tools::value_text_test {
 
 using encodings::int128_t;
 using ::testing::HasSubstr;
@@ -281,5 +280,4 @@ TEST(Utf8, QuotesForMessages) {
   EXPECT_EQ(Quoted(std::string(100, 'x')), "\"" + std::string(60, 'x') + "...\"");
 }
 
-}  // namespace
-}  // namespace cfile::tools
+}  // namespace cfile::tools::value_text_test

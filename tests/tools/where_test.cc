@@ -23,8 +23,7 @@
 #include "tests/cfile/temporary_directory.h"
 #include "tools/dump/row_text.h"
 
-namespace cfile::tools {
-namespace {
+namespace cfile::tools::where_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -673,5 +672,4 @@ TEST(PrintedRows, NamesThatAreNotText) {
   EXPECT_EQ(row["values"]["\\xff\\x1b[0m\\n"].dump(), "-0.0");
 }
 
-}  // namespace
-}  // namespace cfile::tools
+}  // namespace cfile::tools::where_test

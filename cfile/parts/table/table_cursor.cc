@@ -101,7 +101,7 @@ class CFILE_HIDDEN internal::TableValues final : public AnyCursor {
       CFILE_ASSIGN_OR_RETURN(ValueCursor* const cursor, cursor_.Enter(part));
       CFILE_RETURN_IF_ERROR(cursor->Take(in_part, one_part ? out : taken));
       if (one_part) break;
-      out.SetEach(taken.batch(), [&](size_t i) { return indices[i]; });
+      out.SetEach(taken.batch(), [&rows = indices](size_t i) { return rows[i]; });
     }
     MoveTo(cursor_.row(), AllRows());
     return absl::OkStatus();
