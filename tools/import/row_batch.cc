@@ -80,7 +80,7 @@ absl::Status RowBatch::Parse(std::span<const KeyedRow> rows) {
     const RecordPlace& place = row.place;
     size_bytes_ += place.end - place.begin;
     input_.reader().SeekToRange(place.begin, place.end);
-    CFILE_ASSIGN_OR_RETURN(const bool found, input_.reader().Next());
+    CFILE_ASSIGN_OR_RETURN([[maybe_unused]] const bool found, input_.reader().Next());
     assert(found);
     CFILE_RETURN_IF_ERROR(AddRow());
   }

@@ -69,10 +69,10 @@ uint32_t TypeInference::ClassifyNumber(std::string_view text) {
 
   int64_t integer = 0;
   if (ParseNumber(text, integer) == std::errc()) {
-    constexpr int64_t kExactInDouble = int64_t{1} << std::numeric_limits<double>::digits;
+    constexpr int64_t kMaxExactInteger = int64_t{1} << std::numeric_limits<double>::digits;
     if (integer == 0 && negative) return kFraction;  // -0: only a double keeps the sign
     if (static_cast<int32_t>(integer) == integer) return kInt32;
-    return integer >= -kExactInDouble && integer <= kExactInDouble ? kInt64 : kWideInt64;
+    return integer >= -kMaxExactInteger && integer <= kMaxExactInteger ? kInt64 : kWideInt64;
   }
   double number = 0;
   if (ParseNumber(text, number) != std::errc() || text.back() == ')') return kText;

@@ -66,13 +66,13 @@ void LevelCheck::Begin() {
 absl::Status LevelCheck::Add(std::span<const uint8_t> repetition,
                              std::span<const uint8_t> definition, uint32_t num_entries) {
   if (limits_.max_repetition == 0 && !before_.needed() && !after_.needed()) return absl::OkStatus();
-  constexpr size_t kBatch = 2048;
-  uint16_t repetition_levels[kBatch] = {};  // stays 0 if nothing is repeated
-  uint16_t definition_levels[kBatch];
+  constexpr size_t kMaxLevels = 2048;
+  uint16_t repetition_levels[kMaxLevels] = {};  // stays 0 if nothing is repeated
+  uint16_t definition_levels[kMaxLevels];
   LevelDecoder decoder;
   decoder.Open({.repetition = repetition, .definition = definition}, limits_);
   for (size_t left = num_entries; left > 0;) {
-    const size_t count = std::min(left, kBatch);
+    const size_t count = std::min(left, kMaxLevels);
     CFILE_RETURN_IF_ERROR(decoder.Read(repetition_levels, definition_levels, count));
     if (limits_.max_repetition > 0)
       CFILE_RETURN_IF_ERROR(CheckLists(repetition_levels, definition_levels, count));
