@@ -783,17 +783,23 @@ TEST_F(TableRepairTest, EachDamagedByteOfACopy) {
   EXPECT_EQ(MustRepair().num_parts, 2);
 }
 
-// A drop that a power cut interrupted, then later commits: they show that it did not take place.
-TEST_F(TableRepairTest, LaterCommitsDisproveMarks) {
+// A drop that a power cut interrupted: its mark does not count without its copy, and not at all if
+// later commits show that the drop did not take place.
+TEST_F(TableRepairTest, MarksOfInterruptedDrops) {
   AppendParts(3);
   const std::vector<std::string> names = Names();
-  const auto contents = internal::ParseTable(Bytes("table.cft"), "table.cft");
-  ASSERT_TRUE(contents.ok());
-  EXPECT_EQ(contents->sequence, 3);
-  EXPECT_EQ(contents->commit_ids.size(), 3);
-  Write(names[1] + "/" + internal::DroppedMarkName({.sequence = 4, .id = 1}), "");
+  const internal::CommitTag tag{.sequence = 4, .id = 1};
+  auto copy = internal::ParseTable(Bytes(Files(names[2] + "/part-")[0]), "copy");
+  ASSERT_TRUE(copy.ok());
+  EXPECT_EQ(copy->sequence, 3);
+  EXPECT_EQ(copy->commit_ids.size(), 3);
+  copy->sequence = tag.sequence;
+  copy->commit_ids.insert(copy->commit_ids.begin(), tag.id);
+  Write(names[1] + "/" + internal::DroppedMarkName(tag), "");
   const auto lost = *storage_->Read("table.cft", 10'000);
   LoseTable();
+  EXPECT_EQ(MustRepair({.dry_run = true}).num_parts, 3);
+  Write(names[2] + "/" + internal::PartCopyName(tag), internal::SerializeTable(*copy));
   EXPECT_EQ(MustRepair({.dry_run = true}).num_parts, 2);
   ASSERT_TRUE(storage_->Commit("table.cft", std::nullopt, lost.bytes).ok());
   AppendParts(1);

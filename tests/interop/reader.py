@@ -1704,7 +1704,9 @@ def rebuild(path):
             took_place.update((tag[0] - i, number) for i, number in enumerate(ids) if i)
     for tag in sorted(attempts, key=attempts.get):  # the newest attempt counts
         last[tag[0]] = tag[1]
-    counts = lambda tag: took_place.get(tag[0], last[tag[0]]) == tag[1]
+    copied = {tag for found in copies.values() for tag, _ in found}
+    interrupted = lambda tag: tag not in copied and tag[0] >= max(copied)[0]  # a power cut has kept marks, but no copy
+    counts = lambda tag: took_place.get(tag[0], last[tag[0]]) == tag[1] and not interrupted(tag)
     newest = max(((tag, copy) for found in copies.values() for tag, copy in found if counts(tag)), key=lambda found: found[0], default=None)
     refuse(newest is None, path, "no part has a copy of the schema")
     replaced = {}

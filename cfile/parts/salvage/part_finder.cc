@@ -232,7 +232,8 @@ class PartFinder {
         if (known.size() < kMaxJobIds && known.insert(id).second) root.job_ids.push_back(id);
       }
     }
-    // If the commit dropped all parts, it wrote only marks and no copies.
+    // Marks without copies are those of an interrupted attempt, or of an older writer that has
+    // dropped all parts.
     uint64_t greatest = root.sequence;
     for (const auto& [name, folder] : folders_) {
       for (const auto& [file, tag] : folder.marks) {
@@ -277,7 +278,20 @@ class PartFinder {
         interrupted.emplace(sequence, id);
       }
     }
+    // An attempt whose copies are lost was interrupted, although its marks may be durable.
+    for (const auto& [name, folder] : folders_) {
+      for (const auto& [file, tag] : folder.marks) {
+        if (file != kDroppedFileName && tag.sequence >= last && !HasCopy(tag)) {
+          interrupted.emplace(tag.sequence, tag.id);
+        }
+      }
+    }
     interrupted_ = std::move(interrupted);
+  }
+
+  bool HasCopy(const CommitTag& tag) const {
+    return std::any_of(folders_.begin(), folders_.end(),
+                       [&](const auto& folder) { return CopyWith(tag, folder.second) != nullptr; });
   }
 
   // True if this attempt gave new files of columns to parts, but stopped before its end, so that

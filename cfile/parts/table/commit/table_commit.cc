@@ -67,10 +67,11 @@ class Preparation {
       if (table->num_parts() > 0) {
         const auto last = table->Part(table->num_parts() - 1);
         if (last.ok()) edit.updated.push_back(*last->part);
+      } else if (!edit.removed.empty()) {
+        CFILE_RETURN_IF_ERROR(WriteCopy(edit, edit.removed.back(), {}));
       }
     }
-    // Write copies before marks, because the copy of a new part names the parts that this part
-    // replaces.
+    // The copies come before the marks, because a mark without a copy of its attempt says nothing.
     for (const TablePart& part : edit.added) {
       CFILE_RETURN_IF_ERROR(WriteCopy(edit, part, edit.removed));
     }
@@ -138,8 +139,10 @@ class Preparation {
                          std::span<const TablePart> replaced) {
     const std::string path = absl::StrCat(part.directory, "/", PartCopyName(tag_));
     TableContents copy = CopyOfPart(edit.root, part, replaced);
-    const TablePart& last = edit.updated.empty() ? edit.added.back() : edit.updated.back();
-    if (&part == &last) copy.job_ids = edit.root.job_ids;
+    const std::vector<TablePart>& parts = !edit.updated.empty() ? edit.updated
+                                          : !edit.added.empty() ? edit.added
+                                                                : edit.removed;
+    if (&part == &parts.back()) copy.job_ids = edit.root.job_ids;
     const std::string bytes = SerializeTable(copy);
     CFILE_RETURN_IF_ERROR(CheckSize(bytes, absl::StrCat(storage_.name(), "/", path), limits_));
     return WriteOwn(path, bytes);
