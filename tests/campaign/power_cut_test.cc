@@ -289,9 +289,11 @@ TEST(PowerCutTest, KilledAppenderOfATable) {
 }
 
 // Calls `check(directory, done)` with many states of the disk after a power cut at every point of
-// `work`. `done` says whether `work` had reported success before the cut.
+// `work`. `done` says whether `work` had reported success before the cut. `rounds`: the number of
+// states for each point.
 template <typename Work, typename Check>
-void CutEverywhere(const std::string& root, Work work, Check check) {
+void CutEverywhere(const std::string& root, Work work, Check check,
+                   uint64_t rounds = campaign::Amount(40, 400)) {
   const Disk::Entries start = Disk::Contents(root);
   SystemCalls::Get().Record(root);
   const absl::Status status = work();
@@ -299,7 +301,6 @@ void CutEverywhere(const std::string& root, Work work, Check check) {
   ASSERT_TRUE(status.ok()) << status;
   ASSERT_GT(events.size(), 4);
   std::mt19937_64 random(3);
-  const uint64_t rounds = campaign::Amount(40, 400);
   for (size_t end = 0; end <= events.size(); ++end) {
     const std::vector<Event> done(events.begin(), events.begin() + static_cast<ptrdiff_t>(end));
     for (uint64_t round = 0; round < rounds; ++round) {
@@ -560,7 +561,8 @@ TEST(PowerCutTest, LostWritesUnderAMergeRule) {
           ASSERT_TRUE(report.ok()) << report.status();
           const std::map<int64_t, int64_t> repaired = VersionsOf(table);
           EXPECT_TRUE(repaired == changed || (found == old && repaired == old));
-        });
+        },
+        campaign::Amount(10, 400));
     if (HasFailure()) return;
   }
 }
