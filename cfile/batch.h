@@ -63,8 +63,8 @@ struct Batch {
 // on the cursor that returned it.
 //
 // A batch holds whole records. A record with more entries than fit into a batch comes in several
-// batches, which hold nothing else, and of which only the last counts the record in num_records:
-// the next batch always begins at first_record + num_records.
+// batches, which hold nothing else. Only the last of them counts the record in num_records, so the
+// next batch always begins at first_record + num_records.
 template <typename T>
 struct LevelBatch {
   // The number of the record that contains the first entry, and how many records end in this batch.

@@ -45,8 +45,8 @@ class TableWriterAccess;
 
 // Writes one new part: a set of rows in its own files, one file for each column, or one for all
 // columns (WriterOptions::max_packed_part_bytes). The rows become visible, in all columns at once,
-// when Finish succeeds. A writer that is destroyed earlier removes only the files of its part,
-// whose name is unique.
+// when Finish succeeds. A writer that is destroyed earlier removes only the files of its part; the
+// name of the part is unique.
 class CFILE_EXPORT TableWriter {
  public:
   // Begins a new table. `table`: a storage without files, or the path of a local directory, which

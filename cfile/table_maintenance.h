@@ -130,8 +130,8 @@ CFILE_EXPORT absl::StatusOr<PartOrigin> ReadPartOrigin(const TableLocation& tabl
                                                        const std::string& part,
                                                        const ReaderOptions& options = {});
 
-// A function that AppendMerged calls with the number of rows that it has merged or is merging, and
-// whose error ends the work.
+// AppendMerged calls this function with the number of rows that it has merged or is merging. An
+// error of the function ends the work.
 using MergeProgress = std::function<absl::Status(uint64_t rows)>;
 
 // Appends the rows of all parts of `from` to the part that `to` writes, in the order in which

@@ -12,10 +12,10 @@
 
 namespace cfile::tools {
 
-// Returns, in a few words, the property of the values that makes the encoding (of several, the one
-// with the most bytes) small, and if all values have the same size, which part of it is left: "few
-// distinct values: 3 % of plain". `type`: the type of the column. `totals`: the totals after Finish
-// of a writer that chose the encoding automatically.
+// Returns, in a few words, why the encoding is small: "few distinct values: 3 % of plain". If the
+// column has several encodings, takes the one with the most bytes. The percentage is there if all
+// values have the same size. `type`: the type of the column. `totals`: the totals after Finish of a
+// writer that chose the encoding automatically.
 std::string EncodingReason(const ColumnType& type, const ColumnTotals& totals);
 
 // The goals of automatic choice, with the names that the options of the tools have.

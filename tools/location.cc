@@ -50,9 +50,9 @@ absl::StatusOr<T> AtUrl([[maybe_unused]] const std::string& url, [[maybe_unused]
 #endif
 }
 
-// Returns `path` or, if it is a symbolic link to a file, the path of this file, so that the file is
-// replaced and not the link. kFailedPrecondition: the file no longer has a path, which can be true
-// of /dev/stdout.
+// Returns `path`. If it is a symbolic link to a file, returns the path of this file instead, so
+// that the file is replaced and not the link. kFailedPrecondition: the file no longer has a path,
+// which can be true of /dev/stdout.
 absl::StatusOr<std::string> LinkedFile(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;

@@ -27,7 +27,7 @@ struct MergeOptions {
   std::string deleted_column, time_column;
 };
 
-// Gives a schema, whose key columns are not set yet, the rule. Precondition: the columns exist.
+// Gives a schema the rule. Its key columns are not set yet. Precondition: the columns exist.
 void SetMergeRule(const MergeOptions& options, Schema& schema);
 
 // The lines above; "" if there is no rule.

@@ -9,8 +9,9 @@
 
 namespace cfile::tools {
 
-// The work: each piece is taken, then parsed, then appended to each lane, then finished. From take
-// to finish, a piece has a slot of its own, a number less than NumSlots(), which limits the memory.
+// The work: each piece is taken, then parsed, then appended to each lane, then finished. While a
+// piece is at work, it has its own slot: a number less than NumSlots(). The number of slots limits
+// the memory.
 struct PieceWork {
   // Puts the next piece of the input into `slot`; false if there is none. Called by one thread at a
   // time. Must not throw.

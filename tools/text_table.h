@@ -79,9 +79,9 @@ std::string Wrapped(std::string_view text, size_t width, size_t indentation = 0)
 // if OutputWidth returns nullopt.
 std::string WrappedForOutput(std::string_view text, size_t indentation);
 
-// Returns the number of cells in a line of standard output, at least 40: the environment variable
-// COLUMNS if it is a number, otherwise the width of the terminal, or nullopt if standard output is
-// not a terminal.
+// Returns the number of cells in a line of standard output, at least 40. The environment variable
+// COLUMNS says it if it is a number; otherwise it is the width of the terminal. nullopt: COLUMNS is
+// no number, and standard output is not a terminal.
 std::optional<size_t> OutputWidth();
 
 // Returns `text`, shortened so that a line of standard output has room for `used` cells and the

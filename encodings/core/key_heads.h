@@ -137,8 +137,8 @@ class KeyHeads {
     return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
   }
 
-  // Appends the numbers of a run, whose keys share `common` bytes after the first `depth` bytes,
-  // and returns the run.
+  // Appends the numbers of a run, and returns the run. Its keys share `common` bytes after the
+  // first `depth` bytes.
   template <typename Key>
   Run Add(Run run, size_t depth, size_t common, const Key& key) {
     const size_t samples = numbers_.empty() ? run.count / kGroup : 0;
@@ -157,9 +157,9 @@ class KeyHeads {
     return run;
   }
 
-  // The result of a search among the heads: the first `less` keys are less than the wanted key, the
-  // keys from `end` on are not, and the heads do not decide about those between. `end` is at least
-  // `less`, even if the keys do not ascend.
+  // The result of a search among the heads: the first `less` keys are less than the wanted key, and
+  // the keys from `end` on are not less. The heads do not decide about the keys between. `end` is
+  // at least `less`, even if the keys do not ascend.
   struct Found {
     uint32_t less = 0;
     uint32_t end = 0;

@@ -21,7 +21,7 @@
 
 namespace cfile::encodings {
 
-// Mixes two numbers into a hash, whose bits depend on all bits of both.
+// Mixes two numbers into a hash. Each bit of the hash depends on all bits of both numbers.
 inline uint64_t MixBits(uint64_t a, uint64_t b) {
   const uint128_t product = static_cast<uint128_t>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);

@@ -75,8 +75,8 @@ HWY_INLINE void Shuffle(hn::Vec<D> (&x)[kWidth], std::index_sequence<kJ...> half
 
 constexpr int Log2(size_t width) { return width == 1 ? 0 : 1 + Log2(width / 2); }
 
-// Groups the bytes of the four vectors x[4 * kK] to x[4 * kK + 3] by their index modulo 4: the byte
-// with index i goes to index i / 4 of the i % 4-th of four equal parts of `to`.
+// Groups the bytes of the four vectors x[4 * kK] to x[4 * kK + 3] by their index modulo 4. `to` has
+// four equal parts; the byte with index i goes to part i % 4, at index i / 4.
 template <size_t kK, size_t kWidth>
 HWY_INLINE void DealFour(const hn::Vec<D> (&x)[kWidth], hn::Vec<D> (&to)[kWidth]) {
   const hn::Repartition<uint32_t, D> d32;

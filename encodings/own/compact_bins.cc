@@ -32,7 +32,7 @@ constexpr auto kLogs = [] {
 }();
 
 // Returns the cost of the codes and the offsets of `count` numbers in a bin of this width, without
-// count * log2(n), where n is the number of all numbers in all bins: the sum of these is the same
+// count * log2(n). n is the number of all numbers in all bins. The sum of these terms is the same
 // for each division into bins, so ChooseBins adds it only once.
 int64_t CostOfBin(uint64_t count, int width) {
   return static_cast<int64_t>(count) * (width * kCostOfBit - CostOfLog2(count));

@@ -187,8 +187,8 @@ class CompactWriter {
     to[0] = count() > 1 ? to[1] : U{0};
   }
 
-  // Chooses the slope of a line, and sets line_ to the distances of the numbers from the line, and
-  // line_begins_ to the begin of the line in each page, so that no distance is negative.
+  // Chooses the slope of a line. Sets line_ to the distances of the numbers from the line, and
+  // line_begins_ to the value at which the line begins in each page. No distance is negative.
   // Precondition: there are at least two values.
   void MakeLine() {
     const std::vector<U>& from = levels_[0];

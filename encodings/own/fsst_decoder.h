@@ -27,7 +27,7 @@ inline constexpr uint32_t kFsstStepValues = 16;
 inline constexpr uint32_t kFsstGroupSteps = kFsstGroupValues / kFsstStepValues;
 
 // A place in the text of a group, perhaps in the middle of a symbol: `skip` bytes after the front
-// of the symbol, whose code is at byte `code` of the block.
+// of the symbol. The code of this symbol is at byte `code` of the block.
 struct FsstPlace {
   uint32_t code : 29;
   uint32_t skip : 3;

@@ -146,9 +146,10 @@ class DeltaBinaryPackedReader {
   size_t group_next_ = kDeltaGroup;
 };
 
-// Moves `reader` to `position` from the nearest of these before it: the reader's current position
-// (unless `must_rewind`), the first value, and the `places` of a skip table, which is empty if
-// there is none. `place_bytes` is the size of a place, and load(bytes) reads a place.
+// Moves `reader` to `position`. It begins at the nearest of these places before `position`: the
+// reader's current position (unless `must_rewind`), the first value, and the `places` of a skip
+// table. `places` is empty if there is no table. `place_bytes` is the size of a place, and
+// load(bytes) reads a place.
 template <typename Reader, typename Load>
 absl::Status SeekWithPlaces(Reader& reader, bool must_rewind, uint32_t position,
                             std::span<const uint8_t> places, size_t place_bytes, Load load) {

@@ -1705,7 +1705,8 @@ def rebuild(path):
     for tag in sorted(attempts, key=attempts.get):  # the newest attempt counts
         last[tag[0]] = tag[1]
     copied = {tag for found in copies.values() for tag, _ in found}
-    interrupted = lambda tag: tag not in copied and tag[0] >= max(copied)[0]  # a power cut has kept marks, but no copy
+    highest = max(copied, default=(0,))[0]
+    interrupted = lambda tag: tag not in copied and tag[0] >= highest  # a power cut has kept marks, but no copy
     counts = lambda tag: took_place.get(tag[0], last[tag[0]]) == tag[1] and not interrupted(tag)
     newest = max(((tag, copy) for found in copies.values() for tag, copy in found if counts(tag)), key=lambda found: found[0], default=None)
     refuse(newest is None, path, "no part has a copy of the schema")

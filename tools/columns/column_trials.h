@@ -50,9 +50,9 @@ class Sample {
 };
 
 // Reads a sample of about `max_bytes` decoded bytes: up to 16 ranges of rows, spread evenly over
-// the column, each from the first row of a block on; all rows of a smaller column; or the first
-// rows, if a file has no positional index. Memory: about twice the size of the sample. Errors:
-// those of Reader::Split and Cursor::Next.
+// the column. Each range begins with the first row of a block. The sample of a smaller column has
+// all its rows. If a file has no positional index, the sample has the first rows. Memory: about
+// twice the size of the sample. Errors: those of Reader::Split and Cursor::Next.
 absl::StatusOr<std::unique_ptr<Sample>> TakeSample(const StoredColumn& column, size_t max_bytes);
 
 // An encoding with a codec.
@@ -81,9 +81,9 @@ struct FormsInUse {
 inline constexpr uint64_t kMostShownBlocks = 64;
 // The best of `trials` for a goal: the form that is read fastest among those that are larger than
 // the smallest form by at most the goal's factor. Ignores trials in which a block got another
-// encoding, and forms that are read slower than the goal's speed (cfile/options.h, Goal), unless
-// they are read at least half as fast as the fastest form. nullptr: no trial is left.
-// `decoded_bytes`: the size of the decoded values of the sample.
+// encoding. Also ignores forms that are read slower than the goal's speed (cfile/options.h, Goal)
+// and less than half as fast as the fastest form. nullptr: no trial is left. `decoded_bytes`: the
+// size of the decoded values of the sample.
 const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal, uint64_t decoded_bytes);
 
 struct TrialOptions {

@@ -37,9 +37,9 @@ absl::Status CheckColumnNames(const ImportOptions& options, const std::string& i
 // The names of the fields of a record.
 std::vector<std::string> FieldsOf(const RecordSchema& schema);
 
-// Sets the key columns, and with them a further column of compound keys, of a table whose rows are
-// sorted by `sorted_by`, if this names any column. But a single column without nulls gets a value
-// index instead, unless the schema has a merge rule.
+// If `sorted_by` names columns, makes them the key columns of the table, which then also has a
+// column of compound keys. But a single column without nulls gets a value index instead, unless the
+// schema has a merge rule.
 void SetKeys(const std::vector<std::string>& sorted_by, bool nulls_last, Schema& schema);
 
 // Applies --type, --not-null, --sorted-by and --nulls to the schema of a new table.

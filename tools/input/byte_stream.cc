@@ -88,7 +88,7 @@ absl::Status FileError(std::string_view action, const std::string& directory) {
 
 class SpooledSource final : public Source {
  public:
-  // Creates an empty file, whose descriptor it owns.
+  // Creates an empty file. Owns the descriptor of the file.
   static absl::StatusOr<std::shared_ptr<SpooledSource>> Create(const std::string& name,
                                                                const std::string& directory) {
     // mkostemp replaces the six letters X by a unique text.

@@ -239,9 +239,9 @@ Json RegionsJson(const Reader& reader, const std::vector<FileRegion>& regions, c
 }
 
 // The key of an index entry, for the page: an ordinal in a positional index, the text of a value in
-// a value index, where a key may have only the first bytes of the memcmp form. For types of fixed
-// size, zeros replace the missing bytes. If a key is not the form of any value, its bytes in
-// hexadecimal digits.
+// a value index. In a value index, a key may have only the first bytes of the memcmp form. For
+// types of fixed size, zeros replace the missing bytes. If a key is not the form of any value, its
+// bytes in hexadecimal digits.
 Json KeyJson(const ColumnType& type, IndexKind kind, const IndexEntryInfo& entry) {
   if (kind == IndexKind::kPositional) return JsonOf(entry.ordinal);
   std::string key = entry.key;

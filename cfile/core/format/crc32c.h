@@ -9,7 +9,8 @@
 
 namespace cfile::internal {
 
-// Returns the checksum of earlier bytes, whose checksum is `crc`, together with `bytes`.
+// Returns the checksum of earlier bytes and `bytes` together. `crc`: the checksum of the earlier
+// bytes.
 uint32_t ExtendCrc32c(uint32_t crc, std::span<const uint8_t> bytes);
 
 inline uint32_t Crc32c(std::span<const uint8_t> bytes) { return ExtendCrc32c(0, bytes); }

@@ -91,9 +91,9 @@ class BlockCursor final : public RowBlock {
   // `bounds`, and goes to the block's front.
   absl::Status SeekToKeys(encodings::ValueSpan keys, std::span<encodings::LowerBound> bounds);
 
-  // Calls put(i, batch) with consecutive rows: row k of `batch` is rows[i + k]. `rows` must ascend
-  // and may repeat. The batch is valid only inside the call. Afterwards the position is
-  // unspecified.
+  // Calls put(i, batch) with consecutive rows: row k of `batch` is rows[i + k]. `rows` ascends, and
+  // may name a row several times. The batch is valid only inside the call. Afterwards the position
+  // is unspecified.
   absl::Status Take(std::span<const uint32_t> rows,
                     absl::FunctionRef<void(size_t i, const AnyBatch& batch)> put);
 

@@ -303,9 +303,9 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const LoadedNode& leaf, ui
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   const CachedBlocks::Key key{cache_file_, pointer};
   CachedBlocks& cache = options_.block_cache->blocks();
-  // True if the source is asked to fetch exactly the bytes of this block: for a seek in a mapped
-  // file, until the whole block has been read and verified, unless the cursor will also read the
-  // next blocks.
+  // True if the source is asked to fetch exactly the bytes of this block. This is so for a seek in
+  // a mapped file if the block has not been read and verified as a whole, and if the cursor will
+  // not also read the next blocks.
   const bool is_mapped = in_memory() && !usage_.has_source();
   const bool reads_alone = access != BlockAccess::kScan && is_mapped && !leaf.verified(entry) &&
                            !fetcher.ReadsOn(leaf, entry);
@@ -472,7 +472,8 @@ const encodings::SeekIndex* FileReader::KeepSeekIndex(
     std::unique_ptr<const encodings::SeekIndex> index) {
   const size_t size_bytes = index->memory_usage_bytes();
   const bool cached = block.resident != nullptr;
-  // An index that does not fit uses up the budget of the file, so no further indexes are built.
+  // If an index does not fit into the budget of the file, the whole budget counts as used, so that
+  // no other index is built.
   const auto needed = static_cast<int64_t>(size_bytes);
   if (!cached) {
     if (!HasRoomForSeekIndex(size_bytes)) {

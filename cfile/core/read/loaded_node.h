@@ -35,8 +35,8 @@ class LoadedNode : public IndexNode {
   void SetVerified(uint32_t i, bool in_place) const {
     SetReads(i, in_place ? kInPlace : kVerified);
   }
-  // The first kMostPartReads reads of entry i's block may read a part of the block, and each of
-  // them verifies its part again; later reads read the whole block, which is verified only once.
+  // The first kMostPartReads reads of entry i's block may read a part of the block. Each of them
+  // verifies its part again. Later reads read the whole block, which is verified only once.
   // Concurrent calls of CountPartRead may count as one.
   bool MayReadPart(uint32_t i) const { return Reads(i) < kMostPartReads; }
   void CountPartRead(uint32_t i) const {

@@ -88,8 +88,8 @@ class FieldReader {
     return true;
   }
 
-  // Skips the rest of a field whose tag was `tag`. Adds the memory that the field may take to
-  // `memory_bytes`. `depth`: the number of messages and groups around the field.
+  // Skips the rest of a field. `tag`: the tag of the field. Adds the memory that the field may take
+  // to `memory_bytes`. `depth`: the number of messages and groups around the field.
   bool Skip(uint32_t tag, int depth, uint64_t& memory_bytes);
 
  private:

@@ -35,7 +35,7 @@ struct Elements {
   size_t count = 0;
 };
 
-// One field of a message: a member of a struct, whose type follows from the field:
+// One field of a message: a member of a struct. The type of the member follows from the field:
 // - std::optional<T> or std::unique_ptr<Message> for an optional field
 // - std::vector<T> for a repeated field
 // T is std::string_view for bytes, and int32_t for an enum.

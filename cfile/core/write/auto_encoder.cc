@@ -26,9 +26,9 @@ using encodings::kIsBytes;
 using encodings::Lane;
 using encodings::ValueSpan;
 
-// While the nature of the values stays the same, the next trial follows after an interval, in bytes
-// of values, that is a multiple of the cost of the last trial (the bytes that it encoded and
-// compressed). These are the first and the greatest multiple; each trial that makes the same choice
+// While the nature of the values stays the same, there is an interval before the next trial. The
+// interval, in bytes of values, is a multiple of the bytes that the last trial encoded and
+// compressed. These are the first and the greatest multiple; each trial that makes the same choice
 // as the previous one doubles it.
 constexpr uint64_t kFirstTrialInterval = 20;
 constexpr uint64_t kLastTrialInterval = 80;

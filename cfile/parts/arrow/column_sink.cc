@@ -15,8 +15,9 @@
 namespace cfile::internal {
 namespace {
 
-// Borrowed values lie in the memory of a block, whose end ends the batch only if the batch has at
-// least this many rows, or records of a column with levels. (Records are larger.)
+// Borrowed values lie in the memory of one block. At the end of the block, the batch ends only if
+// it has at least this many rows, or, in a column with levels, this many records. (Records are
+// larger.)
 constexpr size_t kFewRows = 4096;
 constexpr size_t kFewRecords = 512;
 

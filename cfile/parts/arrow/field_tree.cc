@@ -109,8 +109,8 @@ class TreeMaker {
     return group;
   }
 
-  // Makes the list with this number, whose elements are those of the node `repeated`. The caller
-  // adds the field of the element.
+  // Makes the list with this number. Its elements are those of the node `repeated`. The caller adds
+  // the field of the element.
   FieldNode MakeList(size_t number, size_t repeated, const Around& around) {
     FieldNode list = Named(number, FieldNode::Kind::kList, "+l");
     Tell(number,

@@ -101,8 +101,8 @@ inline absl::Status CheckStructSize(size_t size) {
 }
 
 // Copies a struct of the caller, who may know an older or a newer version of it, to `ours`. Fields
-// that the caller does not know become 0, and all of them if `given` is null. kUnimplemented: the
-// caller has set a field that this library does not know; the other fields are copied nevertheless.
+// that the caller does not know become 0; if `given` is null, all fields do. kUnimplemented: the
+// caller has set a field that this library does not know. The other fields are copied also then.
 template <typename Struct>
 absl::Status ReadStruct(const Struct* given, Struct& ours) {
   static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");

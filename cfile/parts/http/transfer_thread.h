@@ -62,7 +62,7 @@ class TransferThread {
   // order of the calls. `transfer` must stay valid until Wait or Cancel has returned.
   void Begin(Transfer& transfer, bool urgent);
   // Makes the transfer urgent, waits for its end, and returns the response. `interrupted`:
-  // HttpOptions::interrupted, whose error becomes the response's.
+  // HttpOptions::interrupted; its error becomes the error of the response.
   HttpResponse Wait(Transfer& transfer, const std::function<absl::Status()>& interrupted);
   // Ends a transfer, if it has not ended. Does nothing, and returns false, in the child of a fork.
   bool Cancel(Transfer& transfer);

@@ -45,8 +45,8 @@ class ParquetFileImport {
   // True if the metadata say that a column of schema() has no values.
   bool HasOnlyNulls(size_t column) const;
   // Returns the categories of the columns that libraries of Arrow read as dictionaries of strings:
-  // the values of their dictionary pages. Leaves out columns in groups, and columns whose row
-  // groups have different dictionaries or whose pages cannot be read.
+  // the values of their dictionary pages. Leaves out a column if it is in a group, if its row
+  // groups have different dictionaries, or if its pages cannot be read.
   Categories ReadCategories(const ReaderOptions& options) const;
   uint64_t num_rows() const { return static_cast<uint64_t>(metadata_.file.num_rows); }
 

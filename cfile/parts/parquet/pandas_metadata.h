@@ -13,10 +13,11 @@
 
 namespace cfile::internal {
 
-// Changes the text of the pair "pandas" for other columns and rows. The text is an object with the
-// members "columns", a list with an object for each column, whose name is "field_name", and
-// "index_columns", a list of the columns that are the index. Instead of a name, an object may
-// describe a RangeIndex: then the labels of the rows are "start", "start" + "step" and so on.
+// Changes the text of the pair "pandas" for other columns and rows. The text is an object with two
+// members. "columns" is a list with an object for each column; "field_name" in this object is the
+// name of the column. "index_columns" is a list of the columns that are the index. Instead of a
+// name, an object may describe a RangeIndex: then the labels of the rows are "start", "start" +
+// "step" and so on.
 //
 // Removes the columns for which `has_column` is false. Removes a RangeIndex if it has not
 // `num_rows` rows; pandas then numbers the rows from 0. `num_rows` is nullopt, which removes any
@@ -40,8 +41,8 @@ bool AreCategories(const std::vector<std::string>& values);
 // string instead of the list (tools/python/cfile/restoring.py).
 inline constexpr std::string_view kCategories = "ARROW:categories";
 
-// Returns the categories in the text of the pair. Skips a column whose categories are not strings,
-// or for which AreCategories is false. Returns none if the text is not such an object.
+// Returns the categories in the text of the pair. Skips a column if its categories are not strings,
+// or if AreCategories is false for it. Returns none if the text is not such an object.
 Categories ParseCategories(std::string_view text);
 
 // Returns the text of the pair with `categories`.

@@ -59,9 +59,9 @@ class BlockJudge {
   FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
                    const ExpectedRows& expected, uint64_t& cost_bytes);
 
-  // Returns the whole block that `head` describes (kLost). `pointer`: the place of `head`, whose
-  // last bytes, its checksum, are assumed to be right. nullopt: `head` is not the head of a movable
-  // block, or the file cannot have movable blocks.
+  // Returns the whole block that `head` describes (kLost). `pointer`: the place of `head`. The last
+  // bytes of `head` are its checksum, which is assumed to be right. nullopt: `head` is not the head
+  // of a movable block, or the file cannot have movable blocks.
   std::optional<FoundBlock> WholeBlock(const BlockPointer& pointer,
                                        std::span<const uint8_t> head) const;
 

@@ -279,19 +279,16 @@ class PartFinder {
       }
     }
     // An attempt whose copies are lost was interrupted, although its marks may be durable.
+    // interrupted_ has the newest attempts with copies here.
     for (const auto& [name, folder] : folders_) {
       for (const auto& [file, tag] : folder.marks) {
-        if (file != kDroppedFileName && tag.sequence >= last && !HasCopy(tag)) {
-          interrupted.emplace(tag.sequence, tag.id);
+        const std::pair attempt(tag.sequence, tag.id);
+        if (file != kDroppedFileName && tag.sequence >= last && !interrupted_.contains(attempt)) {
+          interrupted.insert(attempt);
         }
       }
     }
     interrupted_ = std::move(interrupted);
-  }
-
-  bool HasCopy(const CommitTag& tag) const {
-    return std::any_of(folders_.begin(), folders_.end(),
-                       [&](const auto& folder) { return CopyWith(tag, folder.second) != nullptr; });
   }
 
   // True if this attempt gave new files of columns to parts, but stopped before its end, so that

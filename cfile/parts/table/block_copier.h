@@ -43,10 +43,11 @@ class BlockCopier {
     uint64_t copied_rows = 0;    // the rows from `begin` on that were copied
     uint64_t rows_to_write = 0;  // the next rows, which the caller must append
   };
-  // Copies whole blocks from row `begin` on, up to the first block that cannot be copied, because
-  // `begin` is inside the block, the block has rows at or after `end`, or AnyWriter::Takes returns
-  // false. Preconditions: begin < end <= rows of the file; `begin` does not decrease from call to
-  // call. kDataLoss: a block is damaged. Other errors: those of AnyWriter::CopyBlock.
+  // Copies whole blocks from row `begin` on, up to the first block that cannot be copied. A block
+  // cannot be copied if `begin` is inside the block, if the block has rows at or after `end`, or if
+  // AnyWriter::Takes returns false. Preconditions: begin < end <= rows of the file; `begin` does
+  // not decrease from call to call. kDataLoss: a block is damaged. Other errors: those of
+  // AnyWriter::CopyBlock.
   absl::StatusOr<Result> Copy(uint64_t begin, uint64_t end);
 
  private:

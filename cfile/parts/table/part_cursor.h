@@ -28,9 +28,9 @@ inline absl::Status MakeCursor(const Reader& reader, std::unique_ptr<LevelFileCu
   return absl::OkStatus();
 }
 
-// A cursor of one part at a time, whose file it keeps open. C is ValueCursor or LevelFileCursor.
-// Table is TableReader::Impl (open_table.h), a template parameter because Impl is private.
-// Thread-compatible.
+// A cursor of one part at a time. It keeps the file of this part open. C is ValueCursor or
+// LevelFileCursor. Table is TableReader::Impl (open_table.h), a template parameter because Impl is
+// private. Thread-compatible.
 template <typename C, typename Table>
 class PartCursor {
  public:

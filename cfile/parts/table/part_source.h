@@ -9,9 +9,9 @@
 
 namespace cfile::internal {
 
-// Returns a source that reads from `source`, but returns the result of `error_of_missing` instead
-// of kNotFound, which says that the file was deleted meanwhile. `error_of_missing` must be
-// thread-safe.
+// Returns a source that reads from `source`. If `source` returns kNotFound, because the file was
+// deleted meanwhile, the result returns the error of `error_of_missing` instead. `error_of_missing`
+// must be thread-safe.
 std::shared_ptr<const Source> WithErrorOfMissing(
     std::shared_ptr<const Source> source,
     std::function<absl::Status(const absl::Status&)> error_of_missing);

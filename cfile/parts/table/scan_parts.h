@@ -130,8 +130,8 @@ class ScanParts {
   size_t open_next_at_ = 0;          // the part for which OpenAhead opens further parts
   const size_t most_parts_ahead_;
   size_t parts_ahead_;  // the number of parts that OpenAhead opens next
-  // The results of ScanSource::OpenTogether, each with the number of the first part after the parts
-  // whose files were opened. The scan keeps a result until it comes to this part.
+  // The results of ScanSource::OpenTogether. Each has the number of the part that follows the parts
+  // of the opened files. The scan keeps a result until it comes to this part.
   std::deque<std::pair<size_t, ScanSource::BegunFiles>> begun_;
   // Conditions of the next part that are open already, if a further one could not be opened.
   FilterTree::OpenConditions opened_;

@@ -22,9 +22,9 @@ struct ParallelOptions {
   std::string name;        // for messages
 };
 
-// Makes a stream of the batches of `ranges`, in order, whose streams have the same type. Keeps at
-// most threads + 1 ranges in memory. Handlers of signals run while a consumer waits. Errors: those
-// of opening the first range. Precondition: there is a range.
+// Makes a stream of the batches of `ranges`, in order. The streams of the ranges have the same
+// type. Keeps at most threads + 1 ranges in memory. Handlers of signals run while a consumer waits.
+// Errors: those of opening the first range. Precondition: there is a range.
 absl::Status MakeParallelStream(std::vector<cfile::OrdinalRange> ranges, OpenRange open,
                                 const ParallelOptions& options, ArrowArrayStream* out);
 

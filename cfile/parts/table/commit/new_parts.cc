@@ -74,7 +74,7 @@ class Publisher {
       if (ids.size() > kMaxJobIds) ids.resize(kMaxJobIds);
     }
     // From here on, table.cft may name the parts, so nobody may remove their files. Say so before
-    // the commit, in which a failed allocation may throw.
+    // the commit, because a failed allocation in the commit may throw.
     publication_ = Publication::kUnknown;
     return edit;
   }

@@ -68,7 +68,7 @@ class Preparation {
         const auto last = table->Part(table->num_parts() - 1);
         if (last.ok()) edit.updated.push_back(*last->part);
       } else if (!edit.removed.empty()) {
-        CFILE_RETURN_IF_ERROR(WriteCopy(edit, edit.removed.back(), {}));
+        edit.updated.push_back(edit.removed.back());
       }
     }
     // The copies come before the marks, because a mark without a copy of its attempt says nothing.
@@ -97,9 +97,9 @@ class Preparation {
     return absl::OkStatus();
   }
 
-  // Deletes the files that Write has written, as far as possible, the last file first: if the
-  // process is killed meanwhile, and a part has lost its copy, all later parts have lost theirs,
-  // too.
+  // Deletes the files that Write has written, as far as possible. The last file is deleted first,
+  // because the process may be killed meanwhile: if a part has lost its copy then, all later parts
+  // have lost theirs, too.
   void Undo() {
     for (; !written_.empty(); written_.pop_back()) (void)storage_.Delete(written_.back());
   }
@@ -139,10 +139,8 @@ class Preparation {
                          std::span<const TablePart> replaced) {
     const std::string path = absl::StrCat(part.directory, "/", PartCopyName(tag_));
     TableContents copy = CopyOfPart(edit.root, part, replaced);
-    const std::vector<TablePart>& parts = !edit.updated.empty() ? edit.updated
-                                          : !edit.added.empty() ? edit.added
-                                                                : edit.removed;
-    if (&part == &parts.back()) copy.job_ids = edit.root.job_ids;
+    const TablePart& last = edit.updated.empty() ? edit.added.back() : edit.updated.back();
+    if (&part == &last) copy.job_ids = edit.root.job_ids;
     const std::string bytes = SerializeTable(copy);
     CFILE_RETURN_IF_ERROR(CheckSize(bytes, absl::StrCat(storage_.name(), "/", path), limits_));
     return WriteOwn(path, bytes);

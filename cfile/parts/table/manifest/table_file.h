@@ -35,7 +35,7 @@ std::string DroppedMarkOfChunk(const std::string& chunk);
 absl::StatusOr<std::string> NewColumnsMark();
 bool IsColumnsMark(std::string_view name);
 
-// PathInStorage: the path in the table's storage of the file that has a part's column.
+// PathInStorage: the file that has a column of a part, as a path in the table's storage.
 // NameInStorage: the same, followed for a packed column by a slash and the column's file name.
 // ColumnFileName: the name of a column's file in a new part.
 std::string PathInStorage(const TablePart& part, size_t column);

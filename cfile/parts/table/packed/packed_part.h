@@ -24,11 +24,11 @@ namespace cfile::internal {
 absl::StatusOr<std::shared_ptr<const Source>> OpenColumnFile(const Storage& storage,
                                                              const TablePart& part, size_t column);
 
-// Receives the files of a part's columns, keeps them in memory, and writes them as one packed file,
-// or each as a file of its own if they have more than `max_size_bytes` bytes together. The packed
-// file is begun at once, so other programs see that a writer is at work at this place, and a place
-// where no file can be made is an error before there are rows. It is given up when all columns have
-// files of their own.
+// Receives the files of a part's columns and keeps them in memory. Writes them as one packed file,
+// or, if they have more than `max_size_bytes` bytes together, as one file each. The packed file is
+// begun at once. So other programs see that a writer is at work at this place, and if no file can
+// be made there, the writer learns it before there are rows. The packed file is given up when all
+// columns have files of their own.
 class PackedWriter {
  public:
   // `folder`: of the part. `storage` must outlive this object.
