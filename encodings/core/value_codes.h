@@ -143,11 +143,18 @@ class ValueCodes {
     if (!in_slots_) Rebuild();
     if constexpr (kIsBytes<P>) {
       // Each batch takes three steps, each of which prefetches the memory that the next one reads
-      // for all values of the batch.
+      // for all values of the batch. A small dictionary is in the caches anyway.
       constexpr size_t kBatch = 32;
+      constexpr size_t kSmall = 256;
       Key keys[kBatch];
       for (size_t i = 0; i < values.size();) {
         const size_t count = std::min(kBatch, values.size() - i);
+        if (entries_.size() <= kSmall) {
+          for (const size_t end = i + count; i < end; ++i) {
+            if (!take(i, CodeOf(values[i], KeyOf(values[i])))) return;
+          }
+          continue;
+        }
         for (size_t j = 0; j < count; ++j) {
           keys[j] = KeyOf(values[i + j]);
           slots_.Prefetch(keys[j].hash);

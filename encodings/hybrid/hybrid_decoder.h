@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -9,6 +10,7 @@
 #include "encodings/core/block_codec.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/rle_hybrid.h"
+#include "encodings/hybrid/runs_index.h"
 
 namespace cfile::encodings {
 
@@ -26,7 +28,7 @@ struct Hybrid<bool> {
 };
 
 // A block decoder that lacks only Open. The subclass implements Open: it must open runs_ with width
-// Hybrid<T>::kWidth, set count_ and first_ordinal_, and set position_ to 0.
+// Hybrid<T>::kWidth and the checkpoints of the RunsIndex, set count_ and first_ordinal_, and set position_ to 0.
 template <typename T>
 class HybridDecoder : public BlockDecoder<T> {
  public:
@@ -61,6 +63,10 @@ class HybridDecoder : public BlockDecoder<T> {
       bound.exact = found == number;
     }
     return bound;
+  }
+
+  std::unique_ptr<const SeekIndex> BuildSeekIndex() override {
+    return RunsIndex::Build(runs_, this->count_);
   }
 
  protected:

@@ -66,19 +66,6 @@ class RleEncoder final : public BlockEncoder<T> {
   uint32_t count_ = 0;
 };
 
-class RunsIndex final : public SeekIndex {
- public:
-  explicit RunsIndex(std::vector<HybridCheckpoint> checkpoints)
-      : checkpoints_(std::move(checkpoints)) {}
-  std::span<const HybridCheckpoint> checkpoints() const { return checkpoints_; }
-  size_t memory_usage_bytes() const override {
-    return sizeof(*this) + checkpoints_.capacity() * sizeof(HybridCheckpoint);
-  }
-
- private:
-  std::vector<HybridCheckpoint> checkpoints_;
-};
-
 template <typename T>
 class RleDecoder final : public HybridDecoder<T> {
  public:
@@ -91,17 +78,9 @@ class RleDecoder final : public HybridDecoder<T> {
       return DataLoss("rle block: header takes ", kRleHeaderBytes, " bytes, found ", block.size());
     }
     if (count > 0 && reader.empty()) return DataLoss("rle block of ", count, " values has no runs");
-    const auto* index = OfKind<RunsIndex>(view.seek_index);
-    this->runs_.Open(reader.rest(), Hybrid<T>::kWidth,
-                     index == nullptr ? std::span<const HybridCheckpoint>() : index->checkpoints());
+    this->runs_.Open(reader.rest(), Hybrid<T>::kWidth, RunsIndex::CheckpointsOf(view.seek_index));
     this->count_ = count;
     return absl::OkStatus();
-  }
-
-  std::unique_ptr<const SeekIndex> BuildSeekIndex() override {
-    auto checkpoints = this->runs_.FindCheckpoints(this->count_);
-    if (!checkpoints.ok()) return nullptr;
-    return std::make_unique<RunsIndex>(*std::move(checkpoints));
   }
 };
 

@@ -22,10 +22,10 @@ struct CompactBin {
   uint64_t most = 0;            // the greatest of the numbers
   uint64_t count = 0;           // how many numbers were added
 
-  void Add(uint64_t number) {
+  void Add(uint64_t number, uint64_t times = 1) {
     least = number < least ? number : least;
     most = number > most ? number : most;
-    ++count;
+    count += times;
   }
   // Returns the number of bits of an offset in this bin. Precondition: count > 0.
   int width() const;
@@ -44,14 +44,14 @@ class CompactHistogram {
   // this range. Precondition: 0 <= most - least < kMostIntervals.
   CompactHistogram(uint64_t least, uint64_t most);
 
-  // Adds a number to its interval, and returns the index of the interval.
-  size_t Add(uint64_t number) {
+  // Adds a number to its interval `times` times, and returns the index of the interval.
+  size_t Add(uint64_t number, uint64_t times = 1) {
     // A binary search without branches, which would be hard to predict.
     size_t interval = 0;
     for (size_t step = kMostIntervals / 2; step > 0; step /= 2)
       interval += step * static_cast<size_t>(begins_[interval + step] <= number);
     if (interval >= size_) interval = size_ - 1;
-    intervals_[interval].Add(number);
+    intervals_[interval].Add(number, times);
     return interval;
   }
   std::span<const CompactBin> intervals() const { return {intervals_, size_}; }

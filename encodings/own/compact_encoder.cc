@@ -58,7 +58,8 @@ class CompactWriter {
   static constexpr U kHalf = static_cast<U>(U{1} << (8 * sizeof(U) - 1));
   static constexpr size_t kSample = 512;      // the size of a sample to choose a transformation
   static constexpr size_t kBinSample = 2048;  // the size of a sample to choose intervals
-  static constexpr size_t kBinBytes = sizeof(U) + 3;  // the bytes of a stored bin
+  static constexpr size_t kMostCounted = size_t{1} << 14;  // the size of counts_
+  static constexpr size_t kBinBytes = sizeof(U) + 3;       // the bytes of a stored bin
   using Signed = std::make_signed_t<U>;
 
   size_t count() const { return values_.size(); }
@@ -276,17 +277,35 @@ class CompactWriter {
       least = std::min(least, static_cast<U>(number - origin_));
       most = std::max(most, static_cast<U>(number - origin_));
     }
-    CompactHistogram histogram = uint64_t{most} - least < CompactHistogram::kMostIntervals
+    const uint64_t range = uint64_t{most} - least;
+    CompactHistogram histogram = range < CompactHistogram::kMostIntervals
                                      ? CompactHistogram(least, most)
                                      : CompactHistogram(Sample(*numbers_, origin_, kBinSample),
                                                         CompactHistogram::kMostIntervals);
+    const auto choose = [&] {
+      return ChooseBins(histogram.intervals(), int64_t{8} * kBinBytes * kCostOfBit, kSlack);
+    };
     bin_of_.resize(count());
-    for (size_t i = 0; i < count(); ++i) {
-      const uint64_t number = static_cast<U>((*numbers_)[i] - origin_);
-      bin_of_[i] = static_cast<uint8_t>(histogram.Add(number));
+    const std::vector<U>& numbers = *numbers_;
+    // If the numbers repeat, each different number is looked up once.
+    if (range < std::min(std::max(count(), CompactHistogram::kMostIntervals), kMostCounted)) {
+      const U first = static_cast<U>(origin_ + least);
+      counts_.assign(static_cast<size_t>(range) + 1, 0);
+      for (const U number : numbers) ++counts_[static_cast<U>(number - first)];
+      bin_of_number_.assign(counts_.size(), 0);
+      for (size_t i = 0; i < counts_.size(); ++i) {
+        if (counts_[i] > 0)
+          bin_of_number_[i] = static_cast<uint8_t>(histogram.Add(uint64_t{least} + i, counts_[i]));
+      }
+      CompactBins bins = choose();
+      for (uint8_t& bin : bin_of_number_) bin = bins.bin_of[bin];
+      for (size_t i = 0; i < count(); ++i)
+        bin_of_[i] = bin_of_number_[static_cast<U>(numbers[i] - first)];
+      return bins;
     }
-    CompactBins bins =
-        ChooseBins(histogram.intervals(), int64_t{8} * kBinBytes * kCostOfBit, kSlack);
+    for (size_t i = 0; i < count(); ++i)
+      bin_of_[i] = static_cast<uint8_t>(histogram.Add(static_cast<U>(numbers[i] - origin_)));
+    CompactBins bins = choose();
     for (uint8_t& bin : bin_of_) bin = bins.bin_of[bin];
     return bins;
   }
@@ -391,6 +410,9 @@ class CompactWriter {
   const std::vector<U>* numbers_ = nullptr;  // the numbers to store: one of the levels, or line_
   U origin_ = 0;                             // see OriginOf
   std::vector<uint8_t> bin_of_;              // the bin of each number
+  // Of the numbers from the least to the greatest: how often each occurs, and its bin.
+  std::vector<uint32_t> counts_;
+  std::vector<uint8_t> bin_of_number_;
 };
 
 template <typename T>

@@ -379,6 +379,11 @@ class PageBlockDecoder final : public BlockDecoder<T> {
     }
     return SeekToKeyByReading<T>(*this, key);
   }
+  std::unique_ptr<const SeekIndex> BuildSeekIndex() override {
+    auto index = decoder_->BuildSeekIndex();
+    this->position_ = decoder_->position();
+    return index;
+  }
 
  private:
   // True if T and P are integers of the same width: then no conversion is needed.

@@ -12,6 +12,7 @@
 #include "encodings/hybrid/describe_runs.h"
 #include "encodings/hybrid/fill_run.h"
 #include "encodings/hybrid/rle_hybrid.h"
+#include "encodings/hybrid/runs_index.h"
 #include "encodings/kernels/bit_packing.h"
 
 namespace cfile::encodings {
@@ -116,7 +117,7 @@ class DictionaryDecoder final : public BlockDecoder<P> {
       return DataLoss("dictionary codes: width ", width, " at byte 0, expected at most 32");
     }
     if (dictionary_ == nullptr) return MissingDictionary("dictionary codes", block.count);
-    runs_.Open(block.bytes.subspan(1), width);
+    runs_.Open(block.bytes.subspan(1), width, RunsIndex::CheckpointsOf(block.seek_index));
     this->count_ = block.count;
     return absl::OkStatus();
   }
@@ -201,6 +202,10 @@ class DictionaryDecoder final : public BlockDecoder<P> {
 
   absl::StatusOr<LowerBound> SeekToKey(const P& key) override {
     return SeekToKeyByReading<P>(*this, key);
+  }
+
+  std::unique_ptr<const SeekIndex> BuildSeekIndex() override {
+    return RunsIndex::Build(runs_, this->count_);
   }
 
  private:

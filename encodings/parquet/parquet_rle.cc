@@ -54,7 +54,7 @@ class RlePageDecoder final : public HybridDecoder<bool> {
                         kRleLengthBytes, ", found ", block.bytes.size() - kRleLengthBytes);
       }
     }
-    runs_.Open(runs, 1);
+    runs_.Open(runs, 1, RunsIndex::CheckpointsOf(block.seek_index));
     count_ = block.count;
     first_ordinal_ = block.first_ordinal;
     return absl::OkStatus();

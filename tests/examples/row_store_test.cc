@@ -267,7 +267,7 @@ TEST(RowStoreTest, KeepsAllRowsWhenCallsFail) {
     }
   }
   EXPECT_GT(failures, 50);
-  cfile::campaign::Done("failures", failures);
+  cfile::campaign::Done("failed_operations", failures);
 }
 
 // Cuts the power after each system call that changes files. Rows that were not synced may be lost,

@@ -17,7 +17,9 @@ absl::StatusOr<BlockDecoding> PrepareToRead(FileReader& file,
                                              " does not give values of this C++ type"));
   }
   absl::Status status = CheckCompressionBuiltIn(info.compression);
-  if (status.ok()) {
+  const encodings::EncodingRow* const row = encodings::FindDecoding(info.encoding);
+  if (status.ok() && (row == nullptr || !row->Supports(info.type.physical()))) {
+    // Fails, and says why.
     status = make_decoder(info.encoding, info.type.physical(), info.type.type_length).status();
   }
   CFILE_RETURN_IF_ERROR(Named(status, name));

@@ -28,6 +28,7 @@ class TreeMaker {
     if (!schema_.tree) {
       // Fields have the order of the columns. A column may occur several times.
       const std::vector<size_t> fields = ChildrenOf(0);
+      root.children.reserve(columns_.size());
       for (size_t i = 0; i < columns_.size(); ++i) {
         source_of_leaf_[columns_[i].column] = i;
         root.children.push_back(MakeField(fields[columns_[i].column], {}));

@@ -70,6 +70,7 @@ class Opened:
     merge_rule: dict[str, Any] | None  # deleted_column, time_column (names or None), time_bound (stored value or None); None: no rule
     stored: Opened | None  # rules.py sets both
     counted: int | None
+    types: dict[str, str] | None  # selection.py sets it
     def stored_rows(self) -> Opened:
         """The same table, without its merge rule."""
     origin: tuple[Any, ...]  # how to open it again; opening.py sets it

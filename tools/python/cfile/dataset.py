@@ -128,16 +128,17 @@ class _Expression:
         return self._is_in(*then[2:]) if is_valid and otherwise[:2] == ("literal", None) else pushing.NOTHING
 
 
-def pushed(expression: Any, types: Mapping[str, str]) -> tuple[Condition | None, list[str] | None]:
-    """Returns the condition for a pyarrow.compute.Expression, as far as it can be converted, and the columns that it names.
+def pushed(expression: Any, types: Mapping[str, str]) -> tuple[Condition | None, bool, list[str] | None]:
+    """Returns the condition for a pyarrow.compute.Expression, as far as it can be converted, whether it is exact (see pushing.py), and the
+    columns that the expression names.
 
-    None, None: the expression cannot be read, so it may name any column.
+    None, False, None: the expression cannot be read, so it may name any column.
     """
     try:
         read = _Expression(expression, types)
     except (pa.ArrowException, RecursionError, ValueError):
-        return None, None
-    return read.converted[0], read.columns
+        return None, False, None
+    return *read.converted, read.columns
 
 
 _FRAGMENT_ROWS = 1 << 18  # of one file that Arrow's own engine reads
@@ -200,10 +201,12 @@ class TableDataset(pyarrow.dataset.FileSystemDataset):  # type: ignore[misc]
         """Returns a pyarrow.dataset.Scanner; see pyarrow."""
         filters = [one for one in (self._scan_options.get("filter"), filter) if one is not None]
         filter = filters[0] & filters[1] if len(filters) == 2 else filters[0] if filters else None
-        condition, tested = (None, []) if filter is None else pushed(filter, self._types)
+        condition, is_exact, tested = (None, True, []) if filter is None else pushed(filter, self._types)
+        if is_exact:  # the rows need no second test
+            filter, tested = None, []
         read = [tested]
         if isinstance(columns, dict):  # names and expressions
-            read += [pushed(expression, self._types)[1] for expression in columns.values()]
+            read += [pushed(expression, self._types)[2] for expression in columns.values()]
         elif columns is not None:
             read.append(list(columns))
         known = [named for named in read if named is not None]

@@ -94,7 +94,8 @@ class Selection(OpenRows):
     The selection knows the table as it was when it was opened.
     """
 
-    __slots__ = ("_opened", "_columns", "_where", "_begin", "_end", "_limit", "_reverse", "_ordinals", "_column_only")
+    __slots__ = ("_opened", "_columns", "_where", "_begin", "_end", "_limit", "_reverse", "_ordinals", "_column_only",
+                 "_native_condition")
 
     def __init__(self, opened: _native.Opened, columns: Sequence[str] | None, *, column_only: bool = False,
                  where: Condition | None = None, begin: int = 0, end: int | None = None, limit: int | None = None,
@@ -104,6 +105,7 @@ class Selection(OpenRows):
         "".join(self._columns or ()).encode()  # TypeError, UnicodeError: a name is no text
         self._column_only = column_only
         self._where = where
+        self._native_condition: tuple[Any, ...] | None = None  # see _native_where
         self._begin = begin
         self._end = opened.num_rows if end is None else end
         self._limit = limit
@@ -135,10 +137,14 @@ class Selection(OpenRows):
             for name in ("dictionaries", "dictionary_views"):
                 options.pop(name, None)
             return self._opened.take(self._ordinals, columns=columns, column_only=self._column_only, **options)
-        where = None if self._where is None else self._where.native(types_of(self._opened))
         options.setdefault("dictionaries", False)
-        return self._opened.stream(columns=columns, where=where, begin=self._begin, end=self._end, limit=self._limit,
+        return self._opened.stream(columns=columns, where=self._native_where(), begin=self._begin, end=self._end, limit=self._limit,
                                    reverse=self._reverse, column_only=self._column_only, **options)
+
+    def _native_where(self) -> tuple[Any, ...] | None:
+        if self._native_condition is None and self._where is not None:
+            self._native_condition = self._where.native(types_of(self._opened))
+        return self._native_condition
 
     def _metadata(self) -> Mapping[str, str]:
         """The metadata of a table or a file. The labels of a RangeIndex are left out unless the selection has all rows, in the order in
@@ -208,9 +214,9 @@ class Selection(OpenRows):
             raise TypeError("rows of take, and rows with a limit, cannot be scanned again")
         where = condition_of(where)
         both = where if self._where is None else self._where if where is None else self._where & where
-        if both is not None:
-            both.native(types_of(self._opened))  # finds mistakes at once
-        return self._changed(where=both, columns=self._columns if columns is None else columns, limit=limit, reverse=reverse)
+        selected = self._changed(where=both, columns=self._columns if columns is None else columns, limit=limit, reverse=reverse)
+        selected._native_where()  # finds mistakes at once
+        return selected
 
     def count(self) -> int:
         """Returns the number of rows. With a condition, this reads the columns of the condition."""
@@ -220,8 +226,7 @@ class Selection(OpenRows):
         if self._where is None and (is_whole or not self._opened.applies_rule):
             rows = num_rows_of(self._opened) if is_whole else self._end - self._begin
             return rows if self._limit is None else min(rows, self._limit)
-        where = None if self._where is None else self._where.native(types_of(self._opened))
-        return self._opened.count(where=where, begin=self._begin, end=self._end, limit=self._limit)
+        return self._opened.count(where=self._native_where(), begin=self._begin, end=self._end, limit=self._limit)
 
     __len__ = count
 
@@ -242,9 +247,11 @@ class Selection(OpenRows):
         return f"<{', '.join(parts)}>"
 
 
-def types_of(opened: _native.Opened) -> dict[str, str]:
+def types_of(opened: _native.Opened) -> Mapping[str, str]:
     """The types of all columns by their names."""
-    return {column["name"]: column["type"] for column in opened.columns}
+    if opened.types is None:
+        opened.types = {column["name"]: column["type"] for column in opened.columns}
+    return opened.types
 
 
 def key_of(opened: _native.Opened) -> list[str]:

@@ -40,7 +40,8 @@ class Opened {
   // For rules.py, if applies_rule(): the table with all stored rows, and the number of rows.
   nb::object stored = nb::none();
   nb::object counted = nb::none();
-  size_t threads = 1;  // of a scan of all rows
+  nb::object types = nb::none();  // for selection.py: the types of the columns by their names
+  size_t threads = 1;             // of a scan of all rows
   // Closes the files when the calls and the streams that use them have ended.
   void Close();
   const cfile::Schema& schema() const { return schema_; }

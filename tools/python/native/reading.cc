@@ -246,6 +246,7 @@ void AddReading(nb::module_& module) {
              return std::make_unique<Opened>(opened.table().StoredRows(), opened.name());
            })
       .def_rw("counted", &Opened::counted)
+      .def_rw("types", &Opened::types)
       .def_prop_ro("applies_rule", &Opened::applies_rule)
       .def_prop_ro("merge_rule", &MergeRule)
       .def("close", &Opened::Close, nb::call_guard<nb::gil_scoped_release>())
