@@ -646,6 +646,44 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   EXPECT_EQ(counters.conditions[1].rows_excluded_by_statistics, 1000 - in_block);
 }
 
+// A few keys in a large part are searched in the value index, so that no key is compared.
+TEST_F(TableScanTest, ListsOfKeysAreSearched) {
+  constexpr int64_t kRows = 10'000;
+  const Schema schema{.columns = {{.name = "id", .type = ColumnType::Int64()},
+                                  {.name = "v", .type = ColumnType::Int64()}}};
+  const std::vector<WriterOptions> options = {
+      {.value_index = true, .block_size_bytes = 800},
+      {.encoding = Encoding::kPlain, .block_size_bytes = 800}};
+  auto writer = TableWriter::Create(path_, schema, options);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  std::vector<int64_t> ids, numbers;
+  for (int64_t i = 0; i < kRows; ++i) {
+    ids.push_back(i / 3 * 2);  // even numbers, each three times
+    numbers.push_back(i);
+  }
+  ASSERT_EQ(writer->Append<int64_t>(0, ids), absl::OkStatus());
+  ASSERT_EQ(writer->Append<int64_t>(1, numbers), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
+  const auto table = TableReader::Open(path_);
+  ASSERT_TRUE(table.ok()) << table.status();
+  for (const bool reverse : {false, true}) {
+    const Filter where = In("id", {4, 7, 6000, INT64_MAX});
+    auto scan = table->NewScan({.columns = {{"v"}}, .where = where, .reverse = reverse});
+    ASSERT_TRUE(scan.ok()) << scan.status();
+    std::vector<uint64_t> found;
+    for (const auto& batch : scan->Batches()) {
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      for (size_t i = 0; i < batch->num_rows(); ++i) found.push_back(batch->ordinal(i));
+    }
+    std::sort(found.begin(), found.end());
+    EXPECT_THAT(found, ElementsAre(6, 7, 8, 9000, 9001, 9002));
+    EXPECT_EQ(scan->counters().conditions[0].rows_excluded_by_value_index, kRows - 6);
+    EXPECT_EQ(scan->counters().conditions[0].rows_compared, 0);
+    EXPECT_EQ(scan->counters().conditions[0].blocks_read, 0);
+    EXPECT_THAT(scan->counters().blocks_read, ElementsAre(2));
+  }
+}
+
 // A chunk is a file that describes many parts. If the bounds of a chunk exclude a condition,
 // the scan reads none of the parts of this chunk.
 TEST_F(TableScanTest, CountersOfManyParts) {

@@ -239,9 +239,10 @@ absl::StatusOr<std::unique_ptr<RowFilter>> NewColumnsFilter(
 
 absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
     const Reader& reader, std::shared_ptr<const ValueMatcher> matcher, bool negated,
-    std::span<const std::unique_ptr<RowFilter>> others) {
+    const OrdinalRange& rows, std::span<const std::unique_ptr<RowFilter>> others) {
   auto filter = std::make_unique<ColumnFilter>(std::move(matcher), negated);
   CFILE_RETURN_IF_ERROR(filter->Open(ReaderAccess::File(reader), others));
+  CFILE_RETURN_IF_ERROR(filter->SearchList(rows));
   return filter;
 }
 

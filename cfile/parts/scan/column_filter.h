@@ -31,6 +31,9 @@ class ColumnFilter final : public RowFilter {
                     std::span<const std::unique_ptr<RowFilter>> others,
                     encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder);
 
+  // Call after Open: PredicateJudge::SearchList.
+  absl::Status SearchList(const OrdinalRange& rows) { return judge_.SearchList(file_, rows); }
+
   const PredicateJudge& judge() const { return judge_; }
   const std::shared_ptr<FileReader>& file() const { return file_; }
   // Null if judge() says that no row of the file matches.

@@ -41,13 +41,15 @@ JudgedRows PredicateJudge::Judge(uint64_t row) const {
   if (whole_.verdict != Verdict::kSome) return whole_;
   OrdinalRange rows = whole_.rows;
   if (found_) {
-    const bool inside = row >= found_->begin && row < found_->end;
+    const auto next = std::upper_bound(
+        ranges_.begin(), ranges_.end(), row,
+        [](uint64_t wanted, const OrdinalRange& range) { return wanted < range.end; });
+    const bool inside = next != ranges_.end() && next->begin <= row;
     if (inside) {
-      rows = *found_;
-    } else if (row < found_->begin) {
-      rows.end = found_->begin;
+      rows = *next;
     } else {
-      rows.begin = found_->end;
+      if (next != ranges_.begin()) rows.begin = next[-1].end;
+      if (next != ranges_.end()) rows.end = next->begin;
     }
     const Verdict verdict = inside ? inside_ : outside_;
     if (verdict != Verdict::kSome) return {verdict, rows, JudgedBy::kValueIndex};
@@ -108,9 +110,46 @@ absl::Status PredicateJudge::SearchValueIndex(const std::shared_ptr<FileReader>&
     end = high.ordinal;
   }
   found_ = OrdinalRange{low.ordinal, std::max(low.ordinal, end)};
+  if (found_->size() > 0) ranges_.push_back(*found_);
   inside_ = negated_ ? Verdict::kNone : Verdict::kAll;
   outside_ = negated_ ? Verdict::kAll : Verdict::kNone;
   if (matcher_->form() == Form::kList) inside_ = Verdict::kSome;
+  return absl::OkStatus();
+}
+
+absl::Status PredicateJudge::SearchList(const std::shared_ptr<FileReader>& file,
+                                        const OrdinalRange& rows) {
+  // Two searches take about as long as comparing so many rows with a list.
+  constexpr uint64_t kRowsOfSearches = 1024;
+  // A slow source would have to wait for the blocks of the values one by one.
+  if (!found_ || matcher_->form() != Form::kList || file->reads_in_background())
+    return absl::OkStatus();
+  const uint64_t begin = std::max(rows.begin, found_->begin);
+  const uint64_t end = std::max(begin, std::min(rows.end, found_->end));
+  if (matcher_->list_size() > (end - begin) / kRowsOfSearches) return absl::OkStatus();
+  CFILE_ASSIGN_OR_RETURN(const auto cursor, NewValueCursor(file));
+  std::vector<KeyPosition> begins;
+  std::vector<KeyPosition> ends;
+  absl::Status status;
+  const bool has_list =
+      matcher_->UseList([&](encodings::ValueSpan values, encodings::ValueSpan next) {
+        begins.resize(values.count);
+        ends.resize(next.count);
+        status = cursor->SeekMany(values, begins);
+        if (status.ok()) status = cursor->SeekMany(next, ends);
+      });
+  CFILE_RETURN_IF_ERROR(status);
+  if (!has_list) return absl::OkStatus();
+  ranges_.clear();
+  uint64_t behind = 0;  // the end of the last range: in a damaged file, positions may not ascend
+  for (size_t i = 0; i < begins.size(); ++i) {
+    const OrdinalRange range{std::max(begins[i].ordinal, behind),
+                             i < ends.size() ? ends[i].ordinal : num_rows_};
+    if (range.begin >= range.end) continue;
+    ranges_.push_back(range);
+    behind = range.end;
+  }
+  inside_ = negated_ ? Verdict::kNone : Verdict::kAll;
   return absl::OkStatus();
 }
 

@@ -46,6 +46,11 @@ class PredicateJudge {
   // Reader::Statistics, Reader::NewCursor and Cursor::SeekToKey.
   absl::Status Open(const std::shared_ptr<FileReader>& file);
 
+  // Call after Open. If the predicate is a list of values, searches for each of them if this is
+  // faster than comparing those of the rows `rows` that are in their range. Then Judge knows the
+  // rows exactly. Errors: those of Cursor::SeekMany.
+  absl::Status SearchList(const std::shared_ptr<FileReader>& file, const OrdinalRange& rows);
+
   const ValueMatcher& matcher() const { return *matcher_; }
 
   // The verdict for all rows, by the statistics of the file and its Bloom filter.
@@ -94,9 +99,10 @@ class PredicateJudge {
   std::shared_ptr<const FileStatistics> statistics_;  // null if there are none
   std::vector<uint64_t> block_begins_;                // first row of each block
   JudgedRows whole_;
-  // The rows that the value index found for the predicate's range, and the verdicts of these rows
-  // and of all others.
   std::optional<OrdinalRange> found_;
+  // found_ or, after SearchList, the rows of the values that were found: not empty, in ascending
+  // order. And the verdicts of these rows and of all others.
+  std::vector<OrdinalRange> ranges_;
   Verdict inside_ = Verdict::kSome;
   Verdict outside_ = Verdict::kSome;
 };

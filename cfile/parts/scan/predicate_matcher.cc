@@ -272,6 +272,25 @@ bool PredicateMatcher<T>::InList(const T& value) const {
 }
 
 template <typename T>
+bool PredicateMatcher<T>::UseList(
+    absl::FunctionRef<void(encodings::ValueSpan, encodings::ValueSpan)> use) const {
+  if constexpr (encodings::kIsInteger<T>) {
+    std::vector<T> next;
+    for (const T value : list_) {
+      if (value < Highest<T>()) next.push_back(Next<T>(value, /*up=*/true));
+    }
+    use({list_.data(), list_.size()}, {next.data(), next.size()});
+  } else if constexpr (kIsBytes<T>) {
+    std::vector<std::string> longer;
+    for (const std::string& value : list_) longer.push_back(value + '\0');
+    const std::vector<T> values(list_.begin(), list_.end());
+    const std::vector<T> next(longer.begin(), longer.end());
+    use({values.data(), values.size()}, {next.data(), next.size()});
+  }
+  return encodings::kIsInteger<T> || kIsBytes<T>;
+}
+
+template <typename T>
 void PredicateMatcher<T>::Match(encodings::ValueSpan span, uint8_t* bits) const {
   const std::span<const T> values = span.As<T>();
   CFILE_ASSERT(comparing());

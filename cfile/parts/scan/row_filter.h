@@ -67,14 +67,15 @@ class RowFilter {
 // for the rows that hold a value that does not match it. In a file with levels, a record holds a
 // value if the definition level of its entry is the maximum. Preconditions: a record has one entry
 // (max_repetition is 0); `matcher` is for the C++ type of the file's values; the predicate does not
-// need an order if this type is Int96. Errors as Reader::NewCursor and Reader::Statistics.
+// need an order if this type is Int96. Errors as Reader::NewCursor and Reader::Statistics. `rows`:
+// the rows that will be judged and matched, for the choice of searches.
 //
 // `others`: other filters, or nulls. If one of them reads the same file, the new filter shares its
 // blocks and decoded rows. Then only one thread at a time may use the two filters, and after one is
 // destroyed, the other must not be used.
 absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
     const Reader& reader, std::shared_ptr<const ValueMatcher> matcher, bool negated,
-    std::span<const std::unique_ptr<RowFilter>> others = {});
+    const OrdinalRange& rows, std::span<const std::unique_ptr<RowFilter>> others = {});
 
 // Returns a filter for the rows of which `test`, kEqual to kGreaterOrEqual, is true for the values
 // of two columns; with `negated`, for the rows that have both values, but `test` is false.

@@ -39,9 +39,9 @@ auto Combine(Verdict decisive, const Operands& operands, const Judge& judge) {
 
 // Opens all conditions that are not open.
 absl::Status OpenAll(const BoundFilter& filter, const ScanSource& source, const ManifestPart& part,
-                     FilterTree::OpenConditions& opened) {
+                     const OrdinalRange& rows, FilterTree::OpenConditions& opened) {
   for (const BoundFilter& operand : filter.operands)
-    CFILE_RETURN_IF_ERROR(OpenAll(operand, source, part, opened));
+    CFILE_RETURN_IF_ERROR(OpenAll(operand, source, part, rows, opened));
   if (filter.kind != Filter::Kind::kColumn) return absl::OkStatus();
   opened.resize(std::max(opened.size(), filter.number + 1));
   if (opened[filter.number] != nullptr) return absl::OkStatus();
@@ -53,7 +53,7 @@ absl::Status OpenAll(const BoundFilter& filter, const ScanSource& source, const 
     return absl::OkStatus();
   }
   CFILE_ASSIGN_OR_RETURN(opened[filter.number],
-                         NewRowFilter(reader, filter.matcher, filter.negated, opened));
+                         NewRowFilter(reader, filter.matcher, filter.negated, rows, opened));
   return absl::OkStatus();
 }
 
@@ -97,8 +97,9 @@ FilterTree FilterTree::OfBits(RowBits bits, std::optional<FilterTree> tree) {
 }
 
 absl::StatusOr<FilterTree> FilterTree::Open(const BoundFilter& filter, const ScanSource& source,
-                                            const ManifestPart& part, OpenConditions& opened) {
-  CFILE_RETURN_IF_ERROR(OpenAll(filter, source, part, opened));
+                                            const ManifestPart& part, const OrdinalRange& rows,
+                                            OpenConditions& opened) {
+  CFILE_RETURN_IF_ERROR(OpenAll(filter, source, part, rows, opened));
   return FilterTree(filter, opened);
 }
 

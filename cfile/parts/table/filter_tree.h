@@ -27,11 +27,12 @@ class FilterTree {
 
   // The open file of each condition, by its number; null: it is not open.
   using OpenConditions = std::vector<std::unique_ptr<RowFilter>>;
-  // Opens the files of `part` that `filter` needs. After an error, the conditions that were opened
+  // Opens the files of `part` that `filter` needs for the rows `rows` of the part. After an error, the conditions that were opened
   // are in `opened`: a call with the same arguments continues with the others. `opened` is empty in
   // the first call for a part. Errors: those of ScanSource::OpenColumn and NewRowFilter.
   static absl::StatusOr<FilterTree> Open(const BoundFilter& filter, const ScanSource& source,
-                                         const ManifestPart& part, OpenConditions& opened);
+                                         const ManifestPart& part, const OrdinalRange& rows,
+                                         OpenConditions& opened);
 
   // A filter that is true for a row if `bits` are and, unless it is nullopt, `tree` is.
   static FilterTree OfBits(RowBits bits, std::optional<FilterTree> tree);

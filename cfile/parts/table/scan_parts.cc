@@ -93,7 +93,8 @@ absl::StatusOr<std::optional<ScannedPart>> ScanParts::Next() {
     }
     ScannedPart scanned{.part = part, .rows = {begin - first, end - first}, .tree = {}};
     if (verdict == Verdict::kSome) {
-      CFILE_ASSIGN_OR_RETURN(scanned.tree, FilterTree::Open(filter_, source_, part, opened_));
+      CFILE_ASSIGN_OR_RETURN(scanned.tree,
+                             FilterTree::Open(filter_, source_, part, scanned.rows, opened_));
       opened_.clear();
     }
     if (newest != nullptr)

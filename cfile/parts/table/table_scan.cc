@@ -129,6 +129,8 @@ class TableScan::Impl {
   }
 
  private:
+  static constexpr uint64_t kManyRows = 1024;  // as consecutive rows, they are read faster
+
   static OrdinalRange RowsOf(const OrdinalRange& range, uint64_t num_rows) {
     const uint64_t end = std::min(range.end, num_rows);
     return {std::min(range.begin, end), end};
@@ -239,7 +241,8 @@ class TableScan::Impl {
         continue;
       }
       if (judgement.rows.verdict == Verdict::kAll) {
-        if (ordinals_.empty()) {
+        // Few rows of a key are read together with the rows of the next keys.
+        if (ordinals_.empty() && (end - begin_ >= kManyRows || !MayMatchFrom(end))) {
           chosen_ = {.first = begin_, .rows = nullptr, .count = end - begin_};
           begin_ = end;
           return absl::OkStatus();
@@ -253,6 +256,13 @@ class TableScan::Impl {
       begin_ += examined;
     }
     return absl::OkStatus();
+  }
+
+  // True unless it is known without reading values that no row from `row` on matches.
+  bool MayMatchFrom(uint64_t row) const {
+    if (row >= end_) return false;
+    const internal::JudgedRows rows = part_.tree->Judge(row).rows;
+    return rows.verdict != Verdict::kNone || rows.rows.end < end_;
   }
 
   // Finds the matching rows of one window at the end of the rows.
