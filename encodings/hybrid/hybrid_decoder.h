@@ -28,7 +28,8 @@ struct Hybrid<bool> {
 };
 
 // A block decoder that lacks only Open. The subclass implements Open: it must open runs_ with width
-// Hybrid<T>::kWidth and the checkpoints of the RunsIndex, set count_ and first_ordinal_, and set position_ to 0.
+// Hybrid<T>::kWidth and the checkpoints of the RunsIndex, set count_ and first_ordinal_, and set
+// position_ to 0.
 template <typename T>
 class HybridDecoder : public BlockDecoder<T> {
  public:

@@ -1,5 +1,5 @@
-// The index that speeds up seeks in blocks of RLE-hybrid runs: RLE of Kudu and of Parquet, and codes
-// of Parquet's dictionaries.
+// The index that speeds up seeks in blocks of RLE-hybrid runs: RLE of Kudu and of Parquet, and
+// codes of Parquet's dictionaries.
 #pragma once
 
 #include <cstddef>

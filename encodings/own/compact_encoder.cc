@@ -58,7 +58,7 @@ class CompactWriter {
   static constexpr U kHalf = static_cast<U>(U{1} << (8 * sizeof(U) - 1));
   static constexpr size_t kSample = 512;      // the size of a sample to choose a transformation
   static constexpr size_t kBinSample = 2048;  // the size of a sample to choose intervals
-  static constexpr size_t kMostCounted = size_t{1} << 14;  // the size of counts_
+  static constexpr size_t kMostCounted = size_t{1} << 14;  // the most elements of counts_
   static constexpr size_t kBinBytes = sizeof(U) + 3;       // the bytes of a stored bin
   using Signed = std::make_signed_t<U>;
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -646,7 +647,7 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   EXPECT_EQ(counters.conditions[1].rows_excluded_by_statistics, 1000 - in_block);
 }
 
-// A few keys in a large part are searched in the value index, so that no key is compared.
+// Few keys in a large part are searched in the value index, so that no key is compared.
 TEST_F(TableScanTest, ListsOfKeysAreSearched) {
   constexpr int64_t kRows = 10'000;
   const Schema schema{.columns = {{.name = "id", .type = ColumnType::Int64()},
@@ -682,6 +683,45 @@ TEST_F(TableScanTest, ListsOfKeysAreSearched) {
     EXPECT_EQ(scan->counters().conditions[0].blocks_read, 0);
     EXPECT_THAT(scan->counters().blocks_read, ElementsAre(2));
   }
+}
+
+// A search for a key that the scan does not need may fail.
+TEST_F(TableScanTest, DamagedBlocksOfOtherKeys) {
+  constexpr int64_t kRows = 200'000;
+  const std::vector<WriterOptions> options = {{.encoding = Encoding::kPlain,
+                                               .compression = Compression::kNone,
+                                               .value_index = true,
+                                               .block_size_bytes = 800,
+                                               .max_packed_part_bytes = 0}};
+  auto writer = TableWriter::Create(
+      path_, {.columns = {{.name = "id", .type = ColumnType::Int64()}}}, options);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  std::vector<int64_t> ids(kRows);
+  std::iota(ids.begin(), ids.end(), 0);
+  ASSERT_EQ(writer->Append<int64_t>(0, ids), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
+  const std::string path = absl::StrCat(path_, "/", FileOf(*TableReader::Open(path_), 0, 0));
+  std::string bytes = ReadFile(path);
+  for (size_t i = bytes.size() / 2; i < bytes.size() * 11 / 20; ++i) bytes[i] ^= 1;
+  WriteFile(path, bytes);
+  std::vector<Literal> few;
+  for (int64_t id = 17; id < kRows; id += kRows / 30) few.push_back(id);
+  const auto table = TableReader::Open(path_);
+  ASSERT_TRUE(table.ok()) << table.status();
+  const auto count = [&](uint64_t end) -> absl::StatusOr<size_t> {
+    auto scan = table->NewScan({.where = In("id", few), .range = {0, end}});
+    if (!scan.ok()) return scan.status();
+    size_t rows = 0;
+    for (const auto& batch : scan->Batches()) {
+      if (!batch.ok()) return batch.status();
+      rows += batch->num_rows();
+    }
+    return rows;
+  };
+  const auto some = count(kRows * 2 / 5);
+  ASSERT_TRUE(some.ok()) << some.status();
+  EXPECT_EQ(*some, 12);
+  EXPECT_EQ(count(kRows).status().code(), absl::StatusCode::kDataLoss);
 }
 
 // A chunk is a file that describes many parts. If the bounds of a chunk exclude a condition,

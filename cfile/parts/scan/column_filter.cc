@@ -54,6 +54,7 @@ class ColumnsFilter final : public RowFilter {
                            OpenRows(ReaderAccess::File(left), others, sides_[0].judge));
     CFILE_ASSIGN_OR_RETURN(sides_[1].rows,
                            OpenRows(ReaderAccess::File(right), others, sides_[1].judge));
+    for (Side& side : sides_) side.rows->Add(&side.judge);
     return absl::OkStatus();
   }
 
@@ -128,6 +129,7 @@ absl::Status ColumnFilter::Open(const std::shared_ptr<FileReader>& file,
                                 encodings::DecoderMaker* make_decoder) {
   file_ = file;
   CFILE_ASSIGN_OR_RETURN(rows_, OpenRows(file, others, judge_, /*may_lack=*/true, make_decoder));
+  if (rows_ != nullptr) rows_->Add(&judge_);
   lane_ = encodings::LaneOf(file_->info().type.physical());
   return absl::OkStatus();
 }
@@ -242,7 +244,7 @@ absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
     const OrdinalRange& rows, std::span<const std::unique_ptr<RowFilter>> others) {
   auto filter = std::make_unique<ColumnFilter>(std::move(matcher), negated);
   CFILE_RETURN_IF_ERROR(filter->Open(ReaderAccess::File(reader), others));
-  CFILE_RETURN_IF_ERROR(filter->SearchList(rows));
+  filter->SearchList(rows);
   return filter;
 }
 

@@ -32,7 +32,7 @@ class ColumnFilter final : public RowFilter {
                     encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder);
 
   // Call after Open: PredicateJudge::SearchList.
-  absl::Status SearchList(const OrdinalRange& rows) { return judge_.SearchList(file_, rows); }
+  void SearchList(const OrdinalRange& rows) { judge_.SearchList(file_, rows); }
 
   const PredicateJudge& judge() const { return judge_; }
   const std::shared_ptr<FileReader>& file() const { return file_; }

@@ -161,7 +161,6 @@ absl::StatusOr<std::shared_ptr<ConditionRows>> OpenRows(
       rows = std::static_pointer_cast<ConditionRows>(other->RowsOf(file.get()));
   }
   if (rows == nullptr) rows = std::make_shared<ConditionRows>(file, std::move(decoding));
-  rows->Add(&judge);
   return rows;
 }
 

@@ -109,7 +109,8 @@ class ConditionRows final : protected FileCursor {
 };
 
 // Opens `judge`, and returns the rows of `file`: those of a condition in `others` on the same
-// column, if there is one. Returns null if no row matches and `may_lack` is true.
+// column, if there is one. The caller adds the judge to them. Returns null if no row matches and
+// `may_lack` is true.
 absl::StatusOr<std::shared_ptr<ConditionRows>> OpenRows(
     const std::shared_ptr<FileReader>& file, std::span<const std::unique_ptr<RowFilter>> others,
     PredicateJudge& judge, bool may_lack = false,

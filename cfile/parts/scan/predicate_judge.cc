@@ -117,40 +117,32 @@ absl::Status PredicateJudge::SearchValueIndex(const std::shared_ptr<FileReader>&
   return absl::OkStatus();
 }
 
-absl::Status PredicateJudge::SearchList(const std::shared_ptr<FileReader>& file,
-                                        const OrdinalRange& rows) {
+void PredicateJudge::SearchList(const std::shared_ptr<FileReader>& file, const OrdinalRange& rows) {
   // Two searches take about as long as comparing so many rows with a list.
-  constexpr uint64_t kRowsOfSearches = 1024;
+  constexpr uint64_t kRowsOfSearches = 2048;
   // A slow source would have to wait for the blocks of the values one by one.
-  if (!found_ || matcher_->form() != Form::kList || file->reads_in_background())
-    return absl::OkStatus();
+  if (!found_ || file->reads_in_background()) return;
   const uint64_t begin = std::max(rows.begin, found_->begin);
   const uint64_t end = std::max(begin, std::min(rows.end, found_->end));
-  if (matcher_->list_size() > (end - begin) / kRowsOfSearches) return absl::OkStatus();
-  CFILE_ASSIGN_OR_RETURN(const auto cursor, NewValueCursor(file));
-  std::vector<KeyPosition> begins;
-  std::vector<KeyPosition> ends;
-  absl::Status status;
-  const bool has_list =
-      matcher_->UseList([&](encodings::ValueSpan values, encodings::ValueSpan next) {
-        begins.resize(values.count);
-        ends.resize(next.count);
-        status = cursor->SeekMany(values, begins);
-        if (status.ok()) status = cursor->SeekMany(next, ends);
-      });
-  CFILE_RETURN_IF_ERROR(status);
-  if (!has_list) return absl::OkStatus();
+  std::vector<KeyPosition> bounds;
+  const bool is_list = matcher_->UseListBounds([&](encodings::ValueSpan keys) {
+    if (keys.count / 2 > (end - begin) / kRowsOfSearches) return;
+    const auto cursor = NewValueCursor(file);
+    if (!cursor.ok()) return;
+    bounds.resize(keys.count);
+    if (!(*cursor)->SeekMany(keys, bounds).ok()) bounds.clear();
+  });
+  if (!is_list || bounds.empty()) return;
   ranges_.clear();
   uint64_t behind = 0;  // the end of the last range: in a damaged file, positions may not ascend
-  for (size_t i = 0; i < begins.size(); ++i) {
-    const OrdinalRange range{std::max(begins[i].ordinal, behind),
-                             i < ends.size() ? ends[i].ordinal : num_rows_};
+  for (size_t i = 0; i < bounds.size(); i += 2) {
+    const OrdinalRange range{std::max(bounds[i].ordinal, behind),
+                             i + 1 < bounds.size() ? bounds[i + 1].ordinal : num_rows_};
     if (range.begin >= range.end) continue;
     ranges_.push_back(range);
     behind = range.end;
   }
   inside_ = negated_ ? Verdict::kNone : Verdict::kAll;
-  return absl::OkStatus();
 }
 
 }  // namespace cfile::internal

@@ -33,7 +33,7 @@ struct JudgedRows {
 Verdict JudgeStatistics(const ValueMatcher& matcher, bool negated,
                         const BlockStatistics& statistics);
 
-// Immutable after Open.
+// Immutable after Open and SearchList.
 class PredicateJudge {
  public:
   using Form = ValueMatcher::Form;
@@ -48,8 +48,9 @@ class PredicateJudge {
 
   // Call after Open. If the predicate is a list of values, searches for each of them if this is
   // faster than comparing those of the rows `rows` that are in their range. Then Judge knows the
-  // rows exactly. Errors: those of Cursor::SeekMany.
-  absl::Status SearchList(const std::shared_ptr<FileReader>& file, const OrdinalRange& rows);
+  // rows exactly. If the search fails, nothing changes: if the scan needs the same block, it finds
+  // the error.
+  void SearchList(const std::shared_ptr<FileReader>& file, const OrdinalRange& rows);
 
   const ValueMatcher& matcher() const { return *matcher_; }
 

@@ -272,22 +272,27 @@ bool PredicateMatcher<T>::InList(const T& value) const {
 }
 
 template <typename T>
-bool PredicateMatcher<T>::UseList(
-    absl::FunctionRef<void(encodings::ValueSpan, encodings::ValueSpan)> use) const {
+bool PredicateMatcher<T>::UseListBounds(absl::FunctionRef<void(encodings::ValueSpan)> use) const {
+  if (form_ != Form::kList) return false;
   if constexpr (encodings::kIsInteger<T>) {
-    std::vector<T> next;
+    std::vector<T> bounds;
     for (const T value : list_) {
-      if (value < Highest<T>()) next.push_back(Next<T>(value, /*up=*/true));
+      bounds.push_back(value);
+      if (value < Highest<T>()) bounds.push_back(Next<T>(value, /*up=*/true));
     }
-    use({list_.data(), list_.size()}, {next.data(), next.size()});
+    use({bounds.data(), bounds.size()});
+    return true;
   } else if constexpr (kIsBytes<T>) {
-    std::vector<std::string> longer;
-    for (const std::string& value : list_) longer.push_back(value + '\0');
-    const std::vector<T> values(list_.begin(), list_.end());
-    const std::vector<T> next(longer.begin(), longer.end());
-    use({values.data(), values.size()}, {next.data(), next.size()});
+    std::vector<std::string> bounds;
+    for (const std::string& value : list_) {
+      bounds.push_back(value);
+      bounds.push_back(value + '\0');
+    }
+    const std::vector<T> views(bounds.begin(), bounds.end());
+    use({views.data(), views.size()});
+    return true;
   }
-  return encodings::kIsInteger<T> || kIsBytes<T>;
+  return false;
 }
 
 template <typename T>

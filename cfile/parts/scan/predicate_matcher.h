@@ -67,14 +67,12 @@ class ValueMatcher {
   // keys. end() is null if there is no upper bound.
   virtual const void* low() const = 0;
   virtual const void* end() const = 0;
-  // For kList: calls `use` with the values of the list in ascending order, and with the value that
-  // follows each of them in the order of keys (the greatest value of the type has none). Returns
-  // false, and calls nothing, for types that are neither integers nor bytes.
-  virtual bool UseList(absl::FunctionRef<void(encodings::ValueSpan values,
-                                              encodings::ValueSpan next)> /*use*/) const {
+  // For a kList of integers or bytes: calls `use` with the values of the list, each followed by the
+  // value after it in the order of keys (the greatest value of the type, which would be the last,
+  // has none). Returns false, and calls nothing, for other predicates.
+  virtual bool UseListBounds(absl::FunctionRef<void(encodings::ValueSpan bounds)> /*use*/) const {
     return false;
   }
-  size_t list_size() const { return list_keys_.size(); }
   // For kRange and kList: false if low() and end() exclude no value.
   bool has_bounds() const { return !unbounded_ || !low_key_.empty(); }
 
@@ -121,8 +119,7 @@ class PredicateMatcher final : public ValueMatcher {
   const void* end() const override { return end_ ? &end_value_ : nullptr; }
   const void* high() const override { return &high_value_; }
   const void* list() const override { return list_values_; }
-  bool UseList(
-      absl::FunctionRef<void(encodings::ValueSpan, encodings::ValueSpan)> use) const override;
+  bool UseListBounds(absl::FunctionRef<void(encodings::ValueSpan bounds)> use) const override;
 
  private:
   // Sets all members but end_ and the views.

@@ -27,9 +27,10 @@ class FilterTree {
 
   // The open file of each condition, by its number; null: it is not open.
   using OpenConditions = std::vector<std::unique_ptr<RowFilter>>;
-  // Opens the files of `part` that `filter` needs for the rows `rows` of the part. After an error, the conditions that were opened
-  // are in `opened`: a call with the same arguments continues with the others. `opened` is empty in
-  // the first call for a part. Errors: those of ScanSource::OpenColumn and NewRowFilter.
+  // Opens the files of `part` that `filter` needs for the rows `rows` of the part. After an error,
+  // the conditions that were opened are in `opened`: a call with the same arguments continues with
+  // the others. `opened` is empty in the first call for a part. Errors: those of
+  // ScanSource::OpenColumn and NewRowFilter.
   static absl::StatusOr<FilterTree> Open(const BoundFilter& filter, const ScanSource& source,
                                          const ManifestPart& part, const OrdinalRange& rows,
                                          OpenConditions& opened);

@@ -1,8 +1,8 @@
 """Builds conditions from the expressions of other libraries.
 
 A conversion gives a condition that is true for at least the rows for which the expression is true, and says whether it is exact: true for
-no other rows, and false where the expression is false. The library that asked applies its expression again, so nothing is lost if only a
-part of it could be converted.
+no other rows, and false where the expression is false. If it is not exact, because only a part of the expression could be converted, the
+library that asked applies its expression again.
 """
 from __future__ import annotations
 
