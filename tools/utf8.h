@@ -23,9 +23,9 @@ std::string ReplaceInvalidUtf8(std::string_view text);
 // Number of characters (code points) in `text`; only approximate if `text` is not UTF-8.
 size_t CountCharacters(std::string_view text);
 
-// Number of cells that `text` takes on a terminal, by the C library's table of widths. A wide
-// character of Chinese, Japanese or Korean and an emoji take two cells, a combining mark takes
-// none, any other character takes one. Approximate if `text` is not UTF-8.
+// Returns how many cells `text` takes on a terminal, by the C library's table of widths. An emoji,
+// and a wide character of Chinese, Japanese or Korean, take two cells. A combining mark takes none,
+// and any other character takes one. The result is only approximate if `text` is not UTF-8.
 size_t CountCells(std::string_view text);
 
 // The longest prefix of `text` that has at most `max_bytes` bytes and does not end within a

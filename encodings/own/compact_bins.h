@@ -44,7 +44,7 @@ class CompactHistogram {
   // this range. Precondition: 0 <= most - least < kMostIntervals.
   CompactHistogram(uint64_t least, uint64_t most);
 
-  // Adds a number to its interval `times` times, and returns the index of the interval.
+  // Adds a number that occurs `times` times to its interval. Returns the index of the interval.
   size_t Add(uint64_t number, uint64_t times = 1) {
     // A binary search without branches, which would be hard to predict.
     size_t interval = 0;

@@ -26,10 +26,10 @@ using encodings::kIsBytes;
 using encodings::Lane;
 using encodings::ValueSpan;
 
-// While the nature of the values stays the same, there is an interval before the next trial. The
-// interval, in bytes of values, is a multiple of the bytes that the last trial encoded and
-// compressed. These are the first and the greatest multiple; each trial that makes the same choice
-// as the previous one doubles it.
+// While the nature of the values stays the same, the next trial comes only after a certain number
+// of bytes of values. This number is a multiple of the bytes that the last trial encoded and
+// compressed. The constants are the first and the greatest multiple. Each trial that makes the same
+// choice as the previous one doubles the multiple.
 constexpr uint64_t kFirstTrialInterval = 20;
 constexpr uint64_t kLastTrialInterval = 80;
 // All trials together cost at most a tenth of the bytes of the values, beyond this many bytes. For

@@ -21,8 +21,9 @@ void AddCondition(const std::optional<std::string>& version, HttpRequest& reques
 // Checks that the server obeys such a condition; otherwise, two writers could replace each other's
 // objects without an error. Tries the condition once for each bucket of a client and each kind of
 // condition, with an object that it makes for this; the name of this object begins with `key`.
-// `needs_version`: the condition is a version. `name`: of the object, for messages.
-// kFailedPrecondition: the server ignores the condition. Other errors: those of the requests.
+// `needs_version`: true if the condition is that the object has a certain version; false if it is
+// that no such object exists. `name`: the object's name in messages. kFailedPrecondition: the
+// server ignores the condition. Other errors: those of the requests.
 absl::Status CheckCondition(const HttpServer& bucket, const std::string& key,
                             const std::string& name, bool needs_version);
 

@@ -15,9 +15,9 @@ namespace cfile::internal {
 
 // Changes the text of the pair "pandas" for other columns and rows. The text is an object with two
 // members. "columns" is a list with an object for each column; "field_name" in this object is the
-// name of the column. "index_columns" is a list of the columns that are the index. Instead of a
-// name, an object may describe a RangeIndex: then the labels of the rows are "start", "start" +
-// "step" and so on.
+// name of the column. "index_columns" is a list of the names of the columns that form the index.
+// Instead of a name, an object may describe a RangeIndex: then the labels of the rows are "start",
+// "start" + "step" and so on.
 //
 // Removes the columns for which `has_column` is false. Removes a RangeIndex if it has not
 // `num_rows` rows; pandas then numbers the rows from 0. `num_rows` is nullopt, which removes any

@@ -125,14 +125,14 @@ void PredicateJudge::SearchList(const std::shared_ptr<FileReader>& file, const O
   const uint64_t begin = std::max(rows.begin, found_->begin);
   const uint64_t end = std::max(begin, std::min(rows.end, found_->end));
   std::vector<KeyPosition> bounds;
-  const bool is_list = matcher_->UseListBounds([&](encodings::ValueSpan keys) {
+  matcher_->UseListBounds([&](encodings::ValueSpan keys) {
     if (keys.count / 2 > (end - begin) / kRowsOfSearches) return;
     const auto cursor = NewValueCursor(file);
     if (!cursor.ok()) return;
     bounds.resize(keys.count);
     if (!(*cursor)->SeekMany(keys, bounds).ok()) bounds.clear();
   });
-  if (!is_list || bounds.empty()) return;
+  if (bounds.empty()) return;
   ranges_.clear();
   uint64_t behind = 0;  // the end of the last range: in a damaged file, positions may not ascend
   for (size_t i = 0; i < bounds.size(); i += 2) {

@@ -46,10 +46,10 @@ class PredicateJudge {
   // Reader::Statistics, Reader::NewCursor and Cursor::SeekToKey.
   absl::Status Open(const std::shared_ptr<FileReader>& file);
 
-  // Call after Open. If the predicate is a list of values, searches for each of them if this is
-  // faster than comparing those of the rows `rows` that are in their range. Then Judge knows the
-  // rows exactly. If the search fails, nothing changes: if the scan needs the same block, it finds
-  // the error.
+  // Call after Open. If the predicate is a list of values, this function may search the value index
+  // for each of them. Judge then knows exactly which rows match. It searches only if this is likely
+  // faster than comparing values; `rows` are the rows that the scan would compare. A search that
+  // fails changes nothing: if the scan reads the same block, it finds the error.
   void SearchList(const std::shared_ptr<FileReader>& file, const OrdinalRange& rows);
 
   const ValueMatcher& matcher() const { return *matcher_; }
@@ -101,8 +101,8 @@ class PredicateJudge {
   std::vector<uint64_t> block_begins_;                // first row of each block
   JudgedRows whole_;
   std::optional<OrdinalRange> found_;
-  // found_ or, after SearchList, the rows of the values that were found: not empty, in ascending
-  // order. And the verdicts of these rows and of all others.
+  // Ranges that are not empty, in ascending order: found_, or the rows of each value that
+  // SearchList found. inside_ is the verdict of their rows, outside_ that of all other rows.
   std::vector<OrdinalRange> ranges_;
   Verdict inside_ = Verdict::kSome;
   Verdict outside_ = Verdict::kSome;

@@ -272,8 +272,8 @@ bool PredicateMatcher<T>::InList(const T& value) const {
 }
 
 template <typename T>
-bool PredicateMatcher<T>::UseListBounds(absl::FunctionRef<void(encodings::ValueSpan)> use) const {
-  if (form_ != Form::kList) return false;
+void PredicateMatcher<T>::UseListBounds(absl::FunctionRef<void(encodings::ValueSpan)> use) const {
+  if (form_ != Form::kList) return;
   if constexpr (encodings::kIsInteger<T>) {
     std::vector<T> bounds;
     for (const T value : list_) {
@@ -281,7 +281,6 @@ bool PredicateMatcher<T>::UseListBounds(absl::FunctionRef<void(encodings::ValueS
       if (value < Highest<T>()) bounds.push_back(Next<T>(value, /*up=*/true));
     }
     use({bounds.data(), bounds.size()});
-    return true;
   } else if constexpr (kIsBytes<T>) {
     std::vector<std::string> bounds;
     for (const std::string& value : list_) {
@@ -290,9 +289,7 @@ bool PredicateMatcher<T>::UseListBounds(absl::FunctionRef<void(encodings::ValueS
     }
     const std::vector<T> views(bounds.begin(), bounds.end());
     use({views.data(), views.size()});
-    return true;
   }
-  return false;
 }
 
 template <typename T>

@@ -67,12 +67,10 @@ class ValueMatcher {
   // keys. end() is null if there is no upper bound.
   virtual const void* low() const = 0;
   virtual const void* end() const = 0;
-  // For a kList of integers or bytes: calls `use` with the values of the list, each followed by the
-  // value after it in the order of keys (the greatest value of the type, which would be the last,
-  // has none). Returns false, and calls nothing, for other predicates.
-  virtual bool UseListBounds(absl::FunctionRef<void(encodings::ValueSpan bounds)> /*use*/) const {
-    return false;
-  }
+  // For a kList of integers or bytes, calls `use` with all values of the list in ascending order.
+  // After each value comes the next greater value of the type, if there is one. For other
+  // predicates, does nothing.
+  virtual void UseListBounds(absl::FunctionRef<void(encodings::ValueSpan bounds)> /*use*/) const {}
   // For kRange and kList: false if low() and end() exclude no value.
   bool has_bounds() const { return !unbounded_ || !low_key_.empty(); }
 
@@ -119,7 +117,7 @@ class PredicateMatcher final : public ValueMatcher {
   const void* end() const override { return end_ ? &end_value_ : nullptr; }
   const void* high() const override { return &high_value_; }
   const void* list() const override { return list_values_; }
-  bool UseListBounds(absl::FunctionRef<void(encodings::ValueSpan bounds)> use) const override;
+  void UseListBounds(absl::FunctionRef<void(encodings::ValueSpan bounds)> use) const override;
 
  private:
   // Sets all members but end_ and the views.

@@ -129,7 +129,7 @@ class TableScan::Impl {
   }
 
  private:
-  static constexpr uint64_t kManyRows = 1024;  // as consecutive rows, they are read faster
+  static constexpr uint64_t kManyRows = 1024;  // so many consecutive rows are read by themselves
 
   static OrdinalRange RowsOf(const OrdinalRange& range, uint64_t num_rows) {
     const uint64_t end = std::min(range.end, num_rows);
@@ -258,7 +258,7 @@ class TableScan::Impl {
     return absl::OkStatus();
   }
 
-  // True unless it is known without reading values that no row from `row` on matches.
+  // Returns false if it is known, without reading values, that no row from `row` on matches.
   bool MayMatchFrom(uint64_t row) const {
     if (row >= end_) return false;
     const internal::JudgedRows rows = part_.tree->Judge(row).rows;
