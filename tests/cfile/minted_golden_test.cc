@@ -207,11 +207,11 @@ TEST(MintedGolden, TablesOfEveryFormHoldTheirRows) {
       std::ifstream in(entry.path());
       const json expected = json::parse(in);
       const fs::path golden = fs::path(entry.path()).replace_extension();
-      const auto table = TableReader::Open(golden);
+      const auto table = TableReader::Open(golden, {.stored_rows = true});
       ASSERT_TRUE(table.ok()) << table.status();
       ++count;
       if (!IsBuiltIn(*table)) continue;
-      EXPECT_EQ(ReadAll(*table), expected);
+      EXPECT_EQ(ReadAll(golden), expected);
 
       TemporaryDirectory temporary;
       const fs::path lost = temporary.path("table");
@@ -222,12 +222,10 @@ TEST(MintedGolden, TablesOfEveryFormHoldTheirRows) {
       const auto report = Repair(lost);
       ASSERT_TRUE(report.ok()) << report.status();
       EXPECT_TRUE(report->complete());
-      const auto repaired = TableReader::Open(lost);
-      ASSERT_TRUE(repaired.ok()) << repaired.status();
-      EXPECT_EQ(ReadAll(*repaired), expected);
+      EXPECT_EQ(ReadAll(lost), expected);
     }
   }
-  EXPECT_GE(count, 9u);
+  EXPECT_GE(count, 11u);
 }
 
 // Returns the uncompressed bytes of all data blocks.

@@ -578,7 +578,7 @@ TEST(SlowSource, TheCacheKnowsFilesByTheirIdentity) {
 
 TEST(SlowSource, IdentitiesOfLocalFiles) {
   // A golden file was not changed in the last seconds, so it has an identity.
-  const std::string golden = CFILE_SOURCE_DIR "/tests/golden/cfile-0.2/binary_dict_full_zstd.cfile";
+  const std::string golden = CFILE_SOURCE_DIR "/tests/golden/kudu/key_string_dict_seq.cfile";
   const auto mapped = OpenMappedSource(golden);
   ASSERT_TRUE(mapped.ok()) << mapped.status();
   EXPECT_FALSE((*mapped)->identity().empty());

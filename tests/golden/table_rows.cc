@@ -2,8 +2,12 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <type_traits>
+#include <vector>
 
+#include "cfile/table.h"
+#include "cfile/table_scan.h"
 #include "gtest/gtest.h"
 #include "tests/golden/minted_files.h"
 
@@ -48,14 +52,15 @@ json ReadEntries(const TableReader& table, size_t column) {
   return RowsOf(leaf);
 }
 
-}  // namespace
-
-json ReadAll(const TableReader& table) {
+json ReadStored(const TableReader& table) {
   const Schema& schema = table.schema();
   json out = {{"parts", json::array()},
               {"columns", json::array()},
               {"keys", schema.key_columns},
               {"nulls_last", schema.nulls_last}};
+  const auto metadata = table.metadata();
+  EXPECT_TRUE(metadata.ok()) << metadata.status();
+  if (metadata.ok() && !metadata->empty()) out["metadata"] = *metadata;
   const size_t num_files = schema.columns.size() + (schema.key_index() ? 1 : 0);
   for (size_t part = 0; part < table.num_parts(); ++part) {
     const auto info = table.part(part);
@@ -77,6 +82,27 @@ json ReadAll(const TableReader& table) {
       return column.has_levels() ? ReadEntries<T>(table, i) : ReadRows<T>(table, i);
     });
     out["columns"].push_back(std::move(about));
+  }
+  return out;
+}
+
+}  // namespace
+
+json ReadAll(const std::filesystem::path& path) {
+  const auto stored = TableReader::Open(path, {.stored_rows = true});
+  const auto table = TableReader::Open(path);
+  EXPECT_TRUE(stored.ok() && table.ok()) << stored.status() << table.status();
+  if (!stored.ok() || !table.ok()) return {};
+  json out = ReadStored(*stored);
+  if (!table->applies_merge_rule()) return out;
+  auto scan = table->NewScan({.columns = std::vector<std::string>()});
+  EXPECT_TRUE(scan.ok()) << scan.status();
+  if (!scan.ok()) return out;
+  for (const auto& batch : scan->Batches()) {
+    EXPECT_TRUE(batch.ok()) << batch.status();
+    for (size_t i = 0; batch.ok() && i < batch->num_rows(); ++i) {
+      out["counting"].push_back(batch->ordinal(i));
+    }
   }
   return out;
 }

@@ -6,8 +6,8 @@
                                         CMake and pkg-config, runs the tools, reads man pages and completions
   install_test.py embedded BUILD        configures tests/install/parent, which includes the source tree
   install_test.py embedded_built BUILD  also builds it, which compiles the library, and runs its program
-  install_test.py debian BUILD          makes the .deb packages, unpacks them, runs the tools and builds the consumer with them; exits
-                                        with 77 if dpkg-deb is missing
+  install_test.py debian BUILD          makes the .deb packages, unpacks them, runs the tools and builds the examples of the documents
+                                        with them; exits with 77 if dpkg-deb is missing
   install_test.py debian_linted BUILD   also checks the packages with lintian, which takes as long as the rest; exits with 77 if lintian is
                                         missing
 
@@ -33,7 +33,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Werror"]
 TOOLS = ("cfile-dump", "cfile-import", "cfile-table")
-SAMPLE = ROOT / "tests/golden/cfile-0.2/binary_auto_sorted_snappy_nostatistics_byvalue_kudu.cfile"
+SAMPLE = ROOT / "tests/golden/kudu/key_string_dict_seq.cfile"  # of the real Kudu
 MAX_PROGRAM_MB = 1.1  # of a stripped program that seeks
 MAX_LIBRARIES = 10  # shared libraries that this program needs
 STANDARDS = ("c++20", "c++2b")  # c++2b is C++23 for clang 14, too
@@ -294,7 +294,7 @@ def check_consumers(build, prefix, work, jobs):
     run("cmake", "-S", HERE / "consumer", "-B", work / "consumer", *build.generator(), f"-DCMAKE_PREFIX_PATH={prefix}",
         f"-DCOMPONENTS={';'.join(components)}", env=environment)
     run("cmake", "--build", work / "consumer", "--parallel", jobs)
-    expect(run(work / "consumer" / "consumer_core", SAMPLE, "one and the same") == "row 107\n", "the program with the core alone does not work")
+    expect(run(work / "consumer" / "consumer_core", SAMPLE, "key/000001/00000107") == "row 107\n", "the program with the core alone does not work")
     if not build.has_tables():
         print("the consumer of the core works")
         return run("pkg-config", "--cflags", "cfile", env=environment).split()
@@ -341,7 +341,7 @@ def check_size(build, prefix, work):
     program = work / "seek"
     run(*build.compiler(), "-std=c++20", "-O2", "-s", HERE / "consumer/seek.cc", "-Wl,--gc-sections", "-Wl,--as-needed",
         *flags.split(), "-o", program)
-    printed = run(program, SAMPLE, "one and another")
+    printed = run(program, SAMPLE, "key/000001/00000106 and more")
     expect(printed == "row 107 has a larger key\n", f"the program that seeks prints {printed}")
     libraries = [name for name in re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", program)) if not re.match("libhwy|libisal", name)]
     megabytes = program.stat().st_size / 1e6
@@ -394,10 +394,10 @@ def check_readme(build, prefix, work):
             check(folder / "program", printed, is_shared)
     pages = " and ".join(page for page, *_ in examples.values())
     print(f"The examples of {pages} work with CMake and pkg-config, static and shared")
-    check_other_compilers(build, folder, command, lambda: check(folder / "program", printed, True))
+    check_other_compilers(build, folder, command, environment, lambda: check(folder / "program", printed, True))
 
 
-def check_other_compilers(build, folder, command, check):
+def check_other_compilers(build, folder, command, environment, check):
     """Programs of clang can be linked with a library that GCC has compiled, as cfile/INSTALL.md says."""
     if "clang" in run(*build.compiler(), "--version"):
         return
@@ -407,7 +407,7 @@ def check_other_compilers(build, folder, command, check):
             continue
         abi = " -fclang-abi-compat=17" if name == "newest-clang" else ""
         line = command.replace("c++ -std=c++20", f"{' '.join(compiler)}{abi} -std=c++20")
-        run("sh", "-euc", line, cwd=folder, env=environment_of(folder.parent / "prefix"))
+        run("sh", "-euc", line, cwd=folder, env=environment)
         check()
         tested.append(f"{compiler[0]}{abi}")
     print(f"programs of other compilers work: {', '.join(tested) or 'none is installed'}")
@@ -492,11 +492,14 @@ def debian(build, work, jobs, more_programs=()):
     nothing.touch()
     run("apt-get", "-o", f"Dir::State::status={nothing}", "-o", "APT::Install-Recommends=false", "--simulate", "install", *packages.values())
 
-    # Unpacked packages, which need no root rights, are an installation.
+    # Unpacked packages, which need no root rights, are an installation. Its files are those that `install` tests, in other folders.
     unpacked = work / "unpacked"
     for package in packages.values():
         run("dpkg-deb", "--extract", package, unpacked)
-    check_consumers(build, unpacked / "usr", work, jobs)
+    if build.has_tables():
+        check_readme(build, unpacked / "usr", work)
+    else:
+        check_consumers(build, unpacked / "usr", work, jobs)
     if build.on("CFILE_BUILD_TOOLS"):
         check_tools(unpacked / "usr", work)
     return sorted(packages.values())

@@ -280,7 +280,7 @@ class Json(DumpTest):
                          [(True, False, 0), (False, True, 1)])
 
     def test_values_of_nested_files(self):
-        arrays = HERE.parent / "golden" / "cfile-0.2" / "decimal-9-2-_auto_nullable-array_none_nostatistics_kudu.cfile"
+        arrays = HERE.parent / "golden" / "cfile-0.2" / "uint64_parquet-byte-stream-split_nullable-array_zlib_bloom.cfile"
         lines = self.dump("rows", arrays).splitlines()
         rows = int(json.loads(self.dump("summary", "--json", arrays))["rows"])
         self.assertEqual(len(lines), rows)
@@ -292,7 +292,7 @@ class Json(DumpTest):
         self.assertEqual(self.dump("rows", "--ordinal", 3, "--head", 4, arrays).splitlines(), lines[3:7])
         self.assertEqual(self.dump("rows", arrays, "--row", rows - 1).splitlines(), lines[-1:])
         # An empty array has no elements; a null is an element.
-        empty = self.dump("rows", HERE.parent / "golden" / "cfile-0.2" / "binary_dict_array_snappy_nostatistics_kudu.cfile")
+        empty = self.dump("rows", HERE.parent / "golden" / "cfile-0.2" / "string_prefix_array_snappy_kudu.cfile")
         self.assertEqual(empty.splitlines().count("[]"), 1)
         (self.folder / "lists.jsonl").write_text('{"l":[1,2]}\n{"l":[]}\n{}\n{"l":[null,4]}\n')
         self.make("lists.jsonl", "lists")
@@ -361,7 +361,7 @@ class Json(DumpTest):
         (self.folder / "n.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
         self.make("n.jsonl", "n", "--block-size", "1KiB", "--encoding", "plain", "--compression", "none", loose=True)
         nested = next(self.folder.glob("n/part-*/0000-*.cfile"))
-        arrays = HERE.parent / "golden" / "cfile-0.2" / "decimal-9-2-_auto_nullable-array_none_nostatistics_kudu.cfile"
+        arrays = HERE.parent / "golden" / "cfile-0.2" / "uint64_parquet-byte-stream-split_nullable-array_zlib_bloom.cfile"
         for path in (nested, pathlib.Path(shutil.copy(arrays, self.folder / "arrays.cfile"))):
             blocks = json.loads(self.dump("blocks", "--json", path))["blocks"]
             self.assertGreater(len(blocks), 1)
