@@ -502,13 +502,20 @@ cfile_code cfile_writer_append_arrow(cfile_writer* writer, struct ArrowArrayStre
 
 // ---- Maintenance of tables (cfile/table_maintenance.h)
 
+typedef struct cfile_compact_options {
+  size_t struct_size;
+  int32_t newest_of_key;  // 1: keeps only the newest row of each key, as with a merge rule
+  int32_t reserved;       // 0
+} cfile_compact_options;
 // Merges the parts with these names (cfile_part_info). If num_parts is 0, merges all parts.
-// CFILE_INVALID_ARGUMENT: another part is between them.
-cfile_code cfile_table_compact(const char* directory, const char* const* parts, size_t num_parts);
-// Removes the parts with these names. Their files stay until cfile_table_collect_garbage.
-// CFILE_FAILED_PRECONDITION: by the table's merge rule, older rows could count again.
-cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts,
-                                  size_t num_parts);
+// `options` may be null. CFILE_INVALID_ARGUMENT: another part is between them.
+cfile_code cfile_table_compact(const char* directory, const char* const* parts, size_t num_parts,
+                               const cfile_compact_options* options);
+// Removes the parts with these names. Their files stay until cfile_table_collect_garbage. `options`
+// may be null. CFILE_FAILED_PRECONDITION: by the table's merge rule, older rows could count again
+// (the option stored_rows allows it).
+cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts, size_t num_parts,
+                                  const cfile_reader_options* options);
 // Raises the bound of the merge rule's time column: a number as the column stores it. Rows with
 // earlier times no longer count. CFILE_FAILED_PRECONDITION: the table has no such column.
 // CFILE_INVALID_ARGUMENT: the bound is greater already.

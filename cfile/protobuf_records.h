@@ -34,6 +34,7 @@
 #include "cfile/options.h"
 #include "cfile/record_schema.h"
 #include "cfile/records.h"
+#include "cfile/storage.h"
 #include "encodings/core/export.h"
 
 namespace google::protobuf {
@@ -55,10 +56,10 @@ class CFILE_EXPORT MessageWriter {
   // As in RecordWriter. Create makes a table with the schema of the descriptor. Append fills the
   // fields of the table that the message type also has, by name. kInvalidArgument: a field has
   // another type in the table, or the message type lacks a required field of the table.
-  static absl::StatusOr<MessageWriter> Create(const std::string& directory,
+  static absl::StatusOr<MessageWriter> Create(const TableLocation& table,
                                               const google::protobuf::Descriptor& descriptor,
                                               std::span<const WriterOptions> options = {});
-  static absl::StatusOr<MessageWriter> Append(const std::string& directory,
+  static absl::StatusOr<MessageWriter> Append(const TableLocation& table,
                                               const google::protobuf::Descriptor& descriptor,
                                               std::span<const WriterOptions> options = {});
   MessageWriter(MessageWriter&&) noexcept;
@@ -83,10 +84,10 @@ class CFILE_EXPORT MessageWriter {
 // Reads messages of one type from a table. The descriptor of the type must outlive the reader.
 class CFILE_EXPORT MessageReader {
  public:
-  // Opens the table at `directory`. `paths` selects fields as in RecordReader::Open. Fields that
+  // Opens the table. `paths` selects fields as in RecordReader::Open. Fields that
   // the message type does not have are not read. kInvalidArgument: a field has another type in the
   // table, or the message type has none of the selected fields.
-  static absl::StatusOr<MessageReader> Open(const std::string& directory,
+  static absl::StatusOr<MessageReader> Open(const TableLocation& table,
                                             const google::protobuf::Descriptor& descriptor,
                                             std::span<const std::string> paths = {},
                                             const ReaderOptions& options = {});

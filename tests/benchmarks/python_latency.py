@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how long one look-up takes in the Python package, and draws it beside other formats.
+"""Measures how long one lookup takes in the Python package, and draws it beside other formats.
 
   tests/benchmarks/python_latency.py FOLDER [--rows N] [--plot FILE.svg]
 
@@ -90,7 +90,7 @@ def draw(times, file):
     axes.set_xlim(0.5, 3e7)
     axes.set_yticks([place + 0.3 for place in range(len(works))], [WORKS[work] for work in works])
     axes.invert_yaxis()
-    axes.set_xlabel("microseconds for one look-up, a shorter bar is faster")
+    axes.set_xlabel("microseconds for one lookup, a shorter bar is faster")
     figure.tight_layout(rect=(0, 0, 1, 0.92))
     figure.legend(loc="upper center", ncol=len(times))
     figure.savefig(file, metadata={"Date": None})

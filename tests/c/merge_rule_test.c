@@ -110,10 +110,24 @@ static void check_dropping(const char* path) {
   CHECK_OK(cfile_table_open(path, NULL, &table));
   CHECK_OK(cfile_table_get_part(table, 1, &part));
   names[0] = part.name;
-  CHECK_ERROR(cfile_table_drop_parts(path, names, 1), CFILE_FAILED_PRECONDITION, part.name);
+  CHECK_ERROR(cfile_table_drop_parts(path, names, 1, NULL), CFILE_FAILED_PRECONDITION, part.name);
   cfile_table_free(table);
-  CHECK_OK(cfile_table_compact(path, NULL, 0));
+  CHECK_OK(cfile_table_compact(path, NULL, 0, NULL));
   CHECK(sum_of(path, 1) == 300 + 400);
+}
+
+// With stored_rows, a part may be dropped although older rows count again.
+static void check_dropping_stored_rows(const char* path) {
+  const cfile_reader_options stored = {.struct_size = sizeof(stored), .stored_rows = 1};
+  cfile_part_info part = {.struct_size = sizeof(part)};
+  cfile_table* table = NULL;
+  const char* names[1];
+  CHECK_OK(cfile_table_open(path, NULL, &table));
+  CHECK_OK(cfile_table_get_part(table, 1, &part));
+  names[0] = part.name;
+  CHECK_OK(cfile_table_drop_parts(path, names, 1, &stored));
+  cfile_table_free(table);
+  CHECK(sum_of(path, 0) == 10 + 20 + 30);
 }
 
 int main(void) {
@@ -124,5 +138,8 @@ int main(void) {
   check_reading(path);
   check_bound(path);
   check_dropping(path);
+  snprintf(path, sizeof(path), "%sother", directory);
+  write_table(path);
+  check_dropping_stored_rows(path);
   return finish();
 }

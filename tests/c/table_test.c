@@ -322,22 +322,43 @@ static void check_maintenance(const char* path) {
   cfile_table_info info = {.struct_size = sizeof(info)};
   cfile_part_info part = {.struct_size = sizeof(part)};
   const char* name = "no-such-part";
-  CHECK(cfile_table_drop_parts(path, &name, 1) == CFILE_NOT_FOUND);
-  CHECK(cfile_table_drop_parts(path, NULL, 1) == CFILE_INVALID_ARGUMENT);
+  CHECK(cfile_table_drop_parts(path, &name, 1, NULL) == CFILE_NOT_FOUND);
+  CHECK(cfile_table_drop_parts(path, NULL, 1, NULL) == CFILE_INVALID_ARGUMENT);
   name = NULL;
-  CHECK_ERROR(cfile_table_drop_parts(path, &name, 1), CFILE_INVALID_ARGUMENT, "name 0 is null");
-  CHECK_OK(cfile_table_compact(path, NULL, 0));
+  CHECK_ERROR(cfile_table_drop_parts(path, &name, 1, NULL), CFILE_INVALID_ARGUMENT,
+              "name 0 is null");
+  CHECK_OK(cfile_table_compact(path, NULL, 0, NULL));
   CHECK_OK(cfile_table_open(path, NULL, &table));
   CHECK_OK(cfile_table_get_info(table, &info));
   CHECK(info.num_parts == 1 && info.num_rows == 2 * kRows);
   CHECK_OK(cfile_table_get_part(table, 0, &part));
-  CHECK_OK(cfile_table_drop_parts(path, &part.name, 1));
+  CHECK_OK(cfile_table_drop_parts(path, &part.name, 1, NULL));
   cfile_table_free(table);
   CHECK_OK(cfile_table_collect_garbage(path, UINT64_MAX));
   CHECK_OK(cfile_table_collect_garbage(path, 0));
   CHECK_OK(cfile_table_open(path, NULL, &table));
   CHECK_OK(cfile_table_get_info(table, &info));
   CHECK(info.num_rows == 0 && info.num_parts == 0);
+  cfile_table_free(table);
+}
+
+// Two parts have the same keys.
+static void check_newest_of_key(const char* path) {
+  const cfile_compact_options newest = {.struct_size = sizeof(newest), .newest_of_key = 1};
+  const cfile_compact_options unknown = {.struct_size = 1};
+  cfile_table_info info = {.struct_size = sizeof(info)};
+  cfile_table* table = NULL;
+  cfile_writer* writer = NULL;
+  for (int i = 0; i < 2; ++i) {
+    CHECK_OK(cfile_writer_create_part(path, NULL, &writer));
+    append_part(writer, 0);
+    finish_writer(writer);
+  }
+  CHECK_ERROR(cfile_table_compact(path, NULL, 0, &unknown), CFILE_INVALID_ARGUMENT, "struct_size");
+  CHECK_OK(cfile_table_compact(path, NULL, 0, &newest));
+  CHECK_OK(cfile_table_open(path, NULL, &table));
+  CHECK_OK(cfile_table_get_info(table, &info));
+  CHECK(info.num_rows == kRows && info.num_parts == 1);
   cfile_table_free(table);
 }
 
@@ -354,5 +375,6 @@ int main(void) {
   check_filters(table);
   check_scans(table);
   check_maintenance(path);
+  check_newest_of_key(path);
   return finish();
 }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "cfile/storage.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "temporary_directory.h"
 #include "tests/cfile/protobuf_records_proto3_test.pb.h"
@@ -61,6 +62,25 @@ TEST(ProtobufRecords, Schema) {
   EXPECT_THAT(
       std::string(RecordSchemaOf(*test_messages::HoldsNothing::descriptor()).status().message()),
       testing::StartsWith("by_name.key_value.value: messages of type"));
+}
+
+TEST(ProtobufRecords, TablesInAStorage) {
+  const std::shared_ptr<Storage> storage = NewMemoryStorage();
+  for (const bool append : {false, true}) {
+    auto writer = append ? MessageWriter::Append(storage, *Everything::descriptor())
+                         : MessageWriter::Create(storage, *Everything::descriptor());
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(writer->Write(Make(append ? 1 : 0)).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+  }
+  auto reader = MessageReader::Open(storage, *Everything::descriptor());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  Everything message;
+  for (const int i : {0, 1}) {
+    ASSERT_TRUE(reader->Next(message).value());
+    EXPECT_TRUE(MessageDifferencer::Equals(message, Make(i)));
+  }
+  EXPECT_FALSE(reader->Next(message).value());
 }
 
 TEST(ProtobufRecords, MessagesComeBackEqual) {

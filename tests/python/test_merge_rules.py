@@ -2,6 +2,7 @@
 import datetime
 import pickle
 import random
+import shutil
 
 import fsspec
 import pyarrow
@@ -199,6 +200,20 @@ def test_nothing_comes_back(path):
     assert by_id(cfile.open(path).to_pylist()) == newest_of(PARTS[:2])
     cfile.drop_parts(path, names[1:2], stored_rows=True)
     assert cfile.open(path).to_pylist() == PARTS[0].to_pylist()
+
+
+def test_replacing_stored_rows(tmp, path):
+    rows = rows_of([500], 1)
+    replaced = [part["name"] for part in cfile.open(path).parts][1:2]
+    for number, replace in enumerate((
+            lambda table, **options: cfile.append(table, rows, replacing=replaced, **options),
+            lambda table, **options: cfile.commit(table, [cfile.write_part(table, rows)], replacing=replaced, **options))):
+        table = tmp / f"copy {number}"
+        shutil.copytree(path, table)
+        with pytest.raises(cfile.ArgumentError, match="stored_rows=True"):
+            replace(table)
+        replace(table, stored_rows=True)
+        assert by_id(cfile.open(table).to_pylist()) == newest_of([PARTS[0], rows, *PARTS[2:]])
 
 
 def test_other_file_systems(path):

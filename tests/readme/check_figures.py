@@ -61,7 +61,7 @@ def main():
     least, greatest = figures("scan, default", "pyarrow smallest")
     expected.append(f"{least:.0f} to {greatest:.0f} times as fast as pyarrow's scans")
     least, greatest = figures("size, default", "pyarrow smallest")
-    expected.append(f"{least:.3f} to {greatest:.3f} times their size")
+    expected.append(f"{least:.3f} to {greatest:.3f} times as large")
     least, greatest = figures("seek by key", "sorted array", column="default")
     expected.append(f"{least:.1f} to {greatest:.1f} µs")
     values = [figures(f"one row, {form}", "array", column="default") for form in ("plain", "compressed")]

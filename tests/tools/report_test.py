@@ -194,7 +194,8 @@ class Contents(ReportTest):
     def check_file(self, described, path):
         """Compares the description of a file with what other subcommands print."""
         regions = described["regions"]
-        self.assertEqual(described["size"], path.stat().st_size)
+        if path.exists():  # not in a packed part
+            self.assertEqual(described["size"], path.stat().st_size)
         summary = self.succeed(DUMP, "summary", path).splitlines()[1:]
         self.assertEqual([f"{name:17} {text}" for name, text in described["facts"]], summary)
         end = 0

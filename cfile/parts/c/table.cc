@@ -159,17 +159,25 @@ cfile_code CallOnParts(const char* directory, const char* const* parts, size_t n
 
 }  // namespace
 
-cfile_code cfile_table_compact(const char* directory, const char* const* parts, size_t num_parts) {
-  return CallOnParts(directory, parts, num_parts, [&](const std::vector<std::string>& names) {
-    return cfile::Compact(directory, names).status();
-  });
+cfile_code cfile_table_compact(const char* directory, const char* const* parts, size_t num_parts,
+                               const cfile_compact_options* options) {
+  const auto compact = [&](const std::vector<std::string>& names) -> absl::Status {
+    cfile_compact_options given;
+    CFILE_RETURN_IF_ERROR(ReadStruct(options, given));
+    const auto kept =
+        given.newest_of_key != 0 ? cfile::KeptRows::kNewestOfKey : cfile::KeptRows::kAll;
+    return cfile::Compact(directory, names, {}, kept).status();
+  };
+  return CallOnParts(directory, parts, num_parts, compact);
 }
 
-cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts,
-                                  size_t num_parts) {
-  return CallOnParts(directory, parts, num_parts, [&](const std::vector<std::string>& names) {
-    return cfile::DropParts(directory, names);
-  });
+cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts, size_t num_parts,
+                                  const cfile_reader_options* options) {
+  const auto drop = [&](const std::vector<std::string>& names) -> absl::Status {
+    CFILE_ASSIGN_OR_RETURN(const cfile::ReaderOptions reader_options, OptionsOf(options));
+    return cfile::DropParts(directory, names, reader_options);
+  };
+  return CallOnParts(directory, parts, num_parts, drop);
 }
 
 cfile_code cfile_table_raise_time_bound(const char* directory, int64_t bound) {

@@ -154,7 +154,8 @@ class Writer:
     def create_like(path: str | Location, table: str | Location, settings: dict[str, WriterSettings]) -> Writer:
         """Creates a table with the schema of the table at the path `table`."""
     @staticmethod
-    def append(path: str | Location, settings: dict[str, WriterSettings], replaced: Sequence[str] = ()) -> Writer: ...
+    def append(path: str | Location, settings: dict[str, WriterSettings], replaced: Sequence[str] = (),
+               stored_rows: bool = False) -> Writer: ...
     @staticmethod
     def prepare(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = (),
                 merge: MergeSettings | None = None) -> Writer:
@@ -188,7 +189,7 @@ def raise_oldest_reader(path: str | Location, reader: str, /) -> str: ...
 def drop_parts(path: str | Location, parts: Sequence[str], stored_rows: bool, /) -> None: ...
 def raise_time_bound(path: str | Location, bound: int, /) -> None: ...
 def commit_parts(path: str | Location, parts: Sequence[bytes], id: str, replaced: Sequence[str], schema: object | None,
-                 keys: Sequence[str]) -> bool:
+                 keys: Sequence[str], stored_rows: bool) -> bool:
     """Publishes the parts that Writer.finish_prepared has described (cfile/prepared_parts.h). schema, keys: as for Writer.create,
     if the table may have to be created without parts. False: the parts, or a commit with this id, were published before."""
 def drop_rows_below(path: str | Location, column: str, key: Any, settings: WriterSettings) -> None:

@@ -17,10 +17,11 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
            block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
            max_metadata_size_bytes: int | None = None, pack_below_bytes: int | None = None, replacing: Sequence[str] = (),
-           evolve: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
+           stored_rows: bool = False, evolve: bool = False, storage_options: Mapping[str, Any] | None = None) -> None:
     """Appends rows to a table, as a new part. Arguments as for write; columns are found by their names.
 
     replacing: the names of parts (Table.parts) whose place the new part takes. Their rows disappear in the same step.
+    stored_rows: of a table with a merge rule, replaces parts even if rows that they have replaced or deleted come back.
     evolve: changes the columns of the table in the same step, so that the rows fit. A column that gets a null becomes nullable, a number
         gets a wider type (also an integer becomes a double, if all its values are exact), and new columns are added, which are null in
         older rows. Columns that the data lacks get nulls. Columns that change are written again. The data is first written to a temporary
@@ -59,7 +60,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
                 keeping.change(target, lambda now: keeping.extended(now, source.metadata, added))
             return
         try:
-            finish(_native.Writer.append(target, settings, names_of(replacing)), source.stream)
+            finish(_native.Writer.append(target, settings, names_of(replacing), stored_rows), source.stream)
         except ArgumentError as error:
             if error._unfit_rows:
                 raise ArgumentError(f"{error}; evolve=True changes the columns of the table so that the rows fit") from None

@@ -75,14 +75,16 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
             return writer.finish_prepared()
 
 
-def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = "", replacing: Sequence[str] = (), schema: Any = None,
-           sorted_by: str | Sequence[str] | None = None, storage_options: Mapping[str, Any] | None = None) -> bool:
+def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = "", replacing: Sequence[str] = (),
+           stored_rows: bool = False, schema: Any = None, sorted_by: str | Sequence[str] | None = None,
+           storage_options: Mapping[str, Any] | None = None) -> bool:
     """Publishes parts in one step. All their rows become visible at once, after the rows that the table has then.
 
     parts: the results of `cfile.write_part` in a list, in the order of the rows. If there is no table, it is created.
     id: names the work, in at most 128 bytes, for example "load of 2013-01-01". The table remembers the newest 1,000 ids. A second commit
         with the same id changes nothing, so a job that failed after its commit can run again.
     replacing: the names of parts (Table.parts) whose place the new parts take. Their rows disappear in the same step.
+    stored_rows: of a table with a merge rule, replaces parts even if rows that they have replaced or deleted come back.
     schema, sorted_by: make a table without rows if there are neither parts nor a table. `schema`: a pyarrow.Schema, or any object with
         __arrow_c_schema__.
     storage_options: as for cfile.open.
@@ -106,4 +108,4 @@ def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = ""
             raise TypeError(f"parts: expected results of cfile.write_part (bytes), found {type(part).__name__}")
     # A table without rows has no file that could have a value index, so one column becomes a key, too.
     keys = [] if schema is None else names_of(sorted_by or ())
-    return _native.commit_parts(located(path, storage_options), listed, id, names_of(replacing), schema, keys)
+    return _native.commit_parts(located(path, storage_options), listed, id, names_of(replacing), schema, keys, stored_rows)

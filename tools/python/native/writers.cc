@@ -65,16 +65,19 @@ Names AppendTable(const Location& path, const Location& from, const nb::dict& se
 }
 
 bool CommitParts(const Location& path, const std::vector<nb::bytes>& parts, const std::string& id,
-                 const Names& replaced, const nb::object& type, const Names& keys) {
+                 const Names& replaced, const nb::object& type, const Names& keys,
+                 bool stored_rows) {
   const Schema schema = type.is_none() ? Schema() : SchemaWithKey(type, keys, nb::none());
   Names descriptions;
   for (const nb::bytes& part : parts) descriptions.emplace_back(part.c_str(), part.size());
+  cfile::ReaderOptions reader = kLimits;
+  reader.stored_rows = stored_rows;
   return AtTable(path, [&](const auto& storage) {
     return cfile::CommitParts(storage, descriptions,
                               {.id = id,
                                .replaced = replaced,
                                .schema = type.is_none() ? nullptr : &schema,
-                               .reader = kLimits});
+                               .reader = reader});
   });
 }
 
@@ -171,11 +174,16 @@ NewWriter CreateLike(const Location& path, const Location& like, const nb::dict&
       path, [&](const auto& table) { return cfile::TableWriter::Create(table, schema, options); });
 }
 
-NewWriter Append(const Location& path, const nb::dict& settings, const Names& replaced) {
+NewWriter Append(const Location& path, const nb::dict& settings, const Names& replaced,
+                 bool stored_rows) {
   const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
-  return TableWriterAt(path, [&](const auto& table) {
-    return replaced.empty() ? cfile::TableWriter::Open(table, options)
-                            : cfile::TableWriter::Replace(table, replaced, options);
+  return TableWriterAt(path, [&](const auto& table) -> absl::StatusOr<cfile::TableWriter> {
+    if (replaced.empty()) return cfile::TableWriter::Open(table, options);
+    if (!stored_rows) return cfile::TableWriter::Replace(table, replaced, options);
+    cfile::ReaderOptions reader = kLimits;
+    reader.stored_rows = true;
+    CFILE_ASSIGN_OR_RETURN(const auto snapshot, cfile::TableReader::Open(table, reader));
+    return cfile::TableWriter::Replace(table, snapshot, replaced, options);
   });
 }
 
@@ -233,7 +241,7 @@ void AddWriters(nb::module_& module) {
     return FieldsOf(schema->value);
   });
   module.def("commit_parts", &CommitParts, arg("path"), arg("parts"), arg("id"), arg("replaced"),
-             arg("schema").none(), arg("keys"));
+             arg("schema").none(), arg("keys"), arg("stored_rows"));
   module.def("append_table", &AppendTable, arg("path"), arg("rows"), arg("settings"));
   module.def("leaves_of", [](const nb::object& type) {
     Names names;
@@ -247,7 +255,8 @@ void AddWriters(nb::module_& module) {
       .def_static("prepare", &Create<&cfile::TableWriter::Prepare>, arg("path"), arg("schema"),
                   arg("settings"), arg("keys") = Names(), arg("merge") = nb::none())
       .def_static("create_like", &CreateLike, arg("path"), arg("table"), arg("settings"))
-      .def_static("append", &Append, arg("path"), arg("settings"), arg("replaced") = Names())
+      .def_static("append", &Append, arg("path"), arg("settings"), arg("replaced") = Names(),
+                  arg("stored_rows") = false)
       .def_static("create_file", &CreateFile, arg("path"), arg("schema"), arg("settings"),
                   arg("overwrite"))
       .def("write", &PythonWriter::Write)

@@ -128,11 +128,12 @@ MessageReader::MessageReader(MessageReader&&) noexcept = default;
 MessageReader& MessageReader::operator=(MessageReader&&) noexcept = default;
 MessageReader::~MessageReader() = default;
 
-absl::StatusOr<MessageReader> MessageReader::Open(const std::string& directory,
+absl::StatusOr<MessageReader> MessageReader::Open(const TableLocation& location,
                                                   const Descriptor& descriptor,
                                                   std::span<const std::string> paths,
                                                   const ReaderOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory, options));
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location, options));
+  const std::string& directory = table.directory();
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
                          internal::Named(table.schema().Records(table.record_limits()), directory));
   CFILE_ASSIGN_OR_RETURN(auto fields,

@@ -125,30 +125,32 @@ MessageWriter::MessageWriter(MessageWriter&&) noexcept = default;
 MessageWriter& MessageWriter::operator=(MessageWriter&&) noexcept = default;
 MessageWriter::~MessageWriter() = default;
 
-absl::StatusOr<MessageWriter> MessageWriter::Create(const std::string& directory,
+absl::StatusOr<MessageWriter> MessageWriter::Create(const TableLocation& table,
                                                     const Descriptor& descriptor,
                                                     std::span<const WriterOptions> options) {
+  const std::string name = table.storage()->name();
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
-                         internal::Named(RecordSchemaOf(descriptor), directory));
+                         internal::Named(RecordSchemaOf(descriptor), name));
   CFILE_ASSIGN_OR_RETURN(auto fields,
-                         internal::Named(internal::MatchFields(descriptor, schema), directory));
-  CFILE_ASSIGN_OR_RETURN(auto records, RecordWriter::Create(directory, schema, options));
+                         internal::Named(internal::MatchFields(descriptor, schema), name));
+  CFILE_ASSIGN_OR_RETURN(auto records, RecordWriter::Create(table, schema, options));
   return MessageWriter(
       std::make_unique<Impl>(descriptor, std::move(fields), std::move(records), options));
 }
 
-absl::StatusOr<MessageWriter> MessageWriter::Append(const std::string& directory,
+absl::StatusOr<MessageWriter> MessageWriter::Append(const TableLocation& table,
                                                     const Descriptor& descriptor,
                                                     std::span<const WriterOptions> options) {
-  CFILE_ASSIGN_OR_RETURN(auto records, RecordWriter::Append(directory, options));
+  CFILE_ASSIGN_OR_RETURN(auto records, RecordWriter::Append(table, options));
+  const std::string name = table.storage()->name();
   const RecordSchema& schema = records.schema();
   CFILE_ASSIGN_OR_RETURN(auto fields,
-                         internal::Named(internal::MatchFields(descriptor, schema), directory));
+                         internal::Named(internal::MatchFields(descriptor, schema), name));
   for (size_t i = 1; i < fields.size(); ++i) {
     const size_t parent = schema.node(i).parent;
     if (fields[i] == nullptr && schema.node(i).repetition == Repetition::kRequired &&
         (parent == 0 || fields[parent] != nullptr)) {
-      return absl::InvalidArgumentError(StrCat(directory, ": ", schema.Path(i),
+      return absl::InvalidArgumentError(StrCat(name, ": ", schema.Path(i),
                                                ": the field is required, but is not a field of ",
                                                descriptor.full_name()));
     }
