@@ -507,6 +507,7 @@ typedef struct cfile_compact_options {
   int32_t newest_of_key;  // 1: keeps only the newest row of each key, as with a merge rule
   int32_t reserved;       // 0
 } cfile_compact_options;
+
 // Merges the parts with these names (cfile_part_info). If num_parts is 0, merges all parts.
 // `options` may be null. CFILE_INVALID_ARGUMENT: another part is between them.
 cfile_code cfile_table_compact(const char* directory, const char* const* parts, size_t num_parts,

@@ -84,9 +84,9 @@ class CFILE_EXPORT MessageWriter {
 // Reads messages of one type from a table. The descriptor of the type must outlive the reader.
 class CFILE_EXPORT MessageReader {
  public:
-  // Opens the table. `paths` selects fields as in RecordReader::Open. Fields that
-  // the message type does not have are not read. kInvalidArgument: a field has another type in the
-  // table, or the message type has none of the selected fields.
+  // Opens the table. `paths` selects fields as in RecordReader::Open. Fields that the message type
+  // does not have are not read. kInvalidArgument: a field has another type in the table, or the
+  // message type has none of the selected fields.
   static absl::StatusOr<MessageReader> Open(const TableLocation& table,
                                             const google::protobuf::Descriptor& descriptor,
                                             std::span<const std::string> paths = {},

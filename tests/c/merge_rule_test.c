@@ -103,14 +103,20 @@ static void check_bound(const char* path) {
   cfile_table_free(table);
 }
 
+// Opens the table and fills `part` with its second part. The name of the part lives as long as the
+// table.
+static cfile_table* open_second_part(const char* path, cfile_part_info* part) {
+  cfile_table* table = NULL;
+  CHECK_OK(cfile_table_open(path, NULL, &table));
+  CHECK_OK(cfile_table_get_part(table, 1, part));
+  return table;
+}
+
 static void check_dropping(const char* path) {
   cfile_part_info part = {.struct_size = sizeof(part)};
-  cfile_table* table = NULL;
-  const char* names[1];
-  CHECK_OK(cfile_table_open(path, NULL, &table));
-  CHECK_OK(cfile_table_get_part(table, 1, &part));
-  names[0] = part.name;
-  CHECK_ERROR(cfile_table_drop_parts(path, names, 1, NULL), CFILE_FAILED_PRECONDITION, part.name);
+  cfile_table* table = open_second_part(path, &part);
+  CHECK_ERROR(cfile_table_drop_parts(path, &part.name, 1, NULL), CFILE_FAILED_PRECONDITION,
+              part.name);
   cfile_table_free(table);
   CHECK_OK(cfile_table_compact(path, NULL, 0, NULL));
   CHECK(sum_of(path, 1) == 300 + 400);
@@ -120,12 +126,8 @@ static void check_dropping(const char* path) {
 static void check_dropping_stored_rows(const char* path) {
   const cfile_reader_options stored = {.struct_size = sizeof(stored), .stored_rows = 1};
   cfile_part_info part = {.struct_size = sizeof(part)};
-  cfile_table* table = NULL;
-  const char* names[1];
-  CHECK_OK(cfile_table_open(path, NULL, &table));
-  CHECK_OK(cfile_table_get_part(table, 1, &part));
-  names[0] = part.name;
-  CHECK_OK(cfile_table_drop_parts(path, names, 1, &stored));
+  cfile_table* table = open_second_part(path, &part);
+  CHECK_OK(cfile_table_drop_parts(path, &part.name, 1, &stored));
   cfile_table_free(table);
   CHECK(sum_of(path, 0) == 10 + 20 + 30);
 }

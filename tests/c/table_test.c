@@ -345,7 +345,7 @@ static void check_maintenance(const char* path) {
 // Two parts have the same keys.
 static void check_newest_of_key(const char* path) {
   const cfile_compact_options newest = {.struct_size = sizeof(newest), .newest_of_key = 1};
-  const cfile_compact_options unknown = {.struct_size = 1};
+  const cfile_compact_options too_small = {.struct_size = 1};
   cfile_table_info info = {.struct_size = sizeof(info)};
   cfile_table* table = NULL;
   cfile_writer* writer = NULL;
@@ -354,7 +354,8 @@ static void check_newest_of_key(const char* path) {
     append_part(writer, 0);
     finish_writer(writer);
   }
-  CHECK_ERROR(cfile_table_compact(path, NULL, 0, &unknown), CFILE_INVALID_ARGUMENT, "struct_size");
+  CHECK_ERROR(cfile_table_compact(path, NULL, 0, &too_small), CFILE_INVALID_ARGUMENT,
+              "struct_size");
   CHECK_OK(cfile_table_compact(path, NULL, 0, &newest));
   CHECK_OK(cfile_table_open(path, NULL, &table));
   CHECK_OK(cfile_table_get_info(table, &info));

@@ -365,7 +365,7 @@ TEST_P(EveryEncoding, FindsTheLowerBoundOfAKey) {
                 << "of " << block.count << ", shape " << static_cast<int>(shape);
             ASSERT_EQ(found->exact, at != expected.end() && *at == key);
             ASSERT_EQ(decoder->position(), position);
-            if (random() % (16 * kThinning) != 0) continue;
+            if (random() % (4 * kThinning) != 0) continue;
             ASSERT_NO_FATAL_FAILURE(ExpectRest(*decoder, expected, random));
           }
         }

@@ -292,8 +292,7 @@ absl::Status Columns(const TablePointer& table) {
 }
 
 // This table has a chunk of height 1, which is a chunk that names chunks. It also has a nullable key
-// column, changed columns and metadata.
-// Most parts are dropped again, so that the table is small.
+// column, changed columns and metadata. Most parts are dropped again, so that the table is small.
 absl::Status Everything(const TablePointer& table) {
   const Schema schema = {.columns = {{.name = "a", .type = ColumnType::Int32(), .nullable = true},
                                      {.name = "b", .type = ColumnType::Int32()}},
