@@ -49,7 +49,7 @@ using Event = SystemCalls::Event;
 
 constexpr size_t kRows = 30'000;
 
-uint64_t PowerCuts() { return campaign::Amount(50, 1000); }
+uint64_t PowerCuts() { return campaign::Amount(25, 1000); }
 
 // Returns the value of row `i` in file number `value`. Files with even numbers hold strings. Their
 // dictionary has no room for all strings, so that only the first blocks need the dictionary.
@@ -293,7 +293,7 @@ TEST(PowerCutTest, KilledAppenderOfATable) {
 // states for each point.
 template <typename Work, typename Check>
 void CutEverywhere(const std::string& root, Work work, Check check,
-                   uint64_t rounds = campaign::Amount(40, 400)) {
+                   uint64_t rounds = campaign::Amount(15, 400)) {
   const Disk::Entries start = Disk::Contents(root);
   SystemCalls::Get().Record(root);
   const absl::Status status = work();

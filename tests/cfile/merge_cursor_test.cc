@@ -326,7 +326,7 @@ TYPED_TEST(MergeCursorTest, EqualsAModel) {
 // If a file cannot be opened, the position does not change, and the call can be repeated.
 TYPED_TEST(MergeCursorTest, KeepsItsPositionAfterErrors) {
   int errors = 0;
-  for (uint64_t seed = 0; seed < (this->kCompoundKeys ? 12 : 30); ++seed) {
+  for (uint64_t seed = 0; seed < Seeds(this->kCompoundKeys ? 12 : 30); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     ASSERT_NO_FATAL_FAILURE(this->WriteTable(random));

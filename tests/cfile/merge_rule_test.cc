@@ -452,7 +452,7 @@ TEST_F(MergeRuleTest, ManyVersions) {
   const Rows expected = Visible();
   EXPECT_EQ(expected.size(), 6000u);
   CheckScans(OpenTable(), expected, random);
-  for (int i = 0; i < 10; ++i) CheckCursor(OpenTable(), expected, random);
+  for (int i = 0; i < (kSanitized ? 3 : 10); ++i) CheckCursor(OpenTable(), expected, random);
   const std::string path = path_;
   const auto report = Compact(path);
   ASSERT_TRUE(report.ok()) << report.status();

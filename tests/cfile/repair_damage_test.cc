@@ -19,6 +19,7 @@
 #include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/campaign/amount.h"
 
 namespace cfile::repair_damage_test {
 
@@ -246,7 +247,7 @@ TEST(RepairDamage, KeepsWhatSalvageOfTheFilesAloneReads) {
   for (const std::string& path : paths) {
     for (const Damage damage :
          {Damage::kCut, Damage::kFlippedByte, Damage::kRemoved, Damage::kZeroedPage}) {
-      for (uint32_t seed = first; seed < first + 6; ++seed) {
+      for (uint32_t seed = first; seed < first + campaign::Amount(2, 6); ++seed) {
         SCOPED_TRACE(absl::StrCat(path, ", damage ", static_cast<int>(damage), ", seed ", seed));
         std::mt19937 random(seed);
         Files damaged = files;

@@ -15,6 +15,7 @@
 #include "cfile/compound_key.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/campaign/amount.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
@@ -360,7 +361,7 @@ class TableScanTest : public testing::Test {
 
 TEST_F(TableScanTest, RandomTablesAndFilters) {
   std::mt19937_64 random(20261122);
-  for (int round = 0; round < 12; ++round) {
+  for (uint64_t round = 0; round < campaign::Amount(6, 12); ++round) {
     std::filesystem::remove_all(path_);
     rows_.clear();
     schema_ = {};
