@@ -117,6 +117,42 @@ CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
                                                    std::span<const WriterOptions> options = {},
                                                    KeptRows kept = KeptRows::kAll);
 
+// Says which rows with one key stay. `ordinals`: of the rows with this key in the parts that
+// Compact merges, oldest first: part by part, and in a part from row to row. They are ordinals of
+// `table`, which Compact has opened, so the function can read the rows with cursors of `table`. The
+// cursors, and copies of `table`, may outlive the call. `kept`: has one `true` for each row. Set it
+// to false for the rows that go; do not change its size. An error ends the work of Compact.
+using ChooseRows = std::function<absl::Status(
+    const TableReader& table, std::span<const uint64_t> ordinals, std::vector<bool>& kept)>;
+
+// Compact for a program that chooses itself which rows stay:
+//
+//   // Keeps the newest three versions of each record.
+//   Compact(table, {}, {}, [](const TableReader&, std::span<const uint64_t> rows, auto& kept) {
+//     for (size_t i = 0; i + 3 < rows.size(); ++i) kept[i] = false;
+//     return absl::OkStatus();
+//   });
+//
+// This is the choice of the program for this call. The table does not store it, so it is no rule of
+// the table: other calls and readers do not apply it.
+//
+// Calls `choose` once for each key, in the order of the keys and in the thread of the caller, also
+// for a key with one row. -0 and 0 are one key. Rows that stay keep their order. Writes a single
+// part again, too. If no row stays, the new part has no rows. `choose` does not see rows in parts
+// that are not merged. If the newest row of a key goes, a lookup finds an older row in such a part.
+//
+// Copies no blocks. A cursor of `table` that goes from part to part reads blocks again, so a
+// program that reads many rows should have one cursor for each part. Memory: also up to 50 bytes
+// for each row of the key that has the most rows.
+//
+// Errors: also those of `choose`; the table is then unchanged. kFailedPrecondition: the table has a
+// merge rule, which says which rows stay, or no sort column. kUnimplemented: as
+// KeptRows::kNewestOfKey. Precondition: choose != nullptr.
+CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
+                                                   std::span<const std::string> parts,
+                                                   std::span<const WriterOptions> options,
+                                                   const ChooseRows& choose);
+
 // What a part was made of.
 struct PartOrigin {
   uint64_t commit = 0;                // as PartInfo::commit

@@ -644,6 +644,20 @@ TEST_F(MergeRuleTest, CompactMeetsANewKeyInAnOlderPart) {
   EXPECT_TRUE(edit(2).ok());
 }
 
+// A choice of the program could bring back rows that the rule has replaced.
+TEST_F(MergeRuleTest, TheRuleChoosesTheRows) {
+  Begin({});
+  for (int value = 0; value < 2; ++value)
+    ASSERT_TRUE(Append({{{7, "a"}, {.value = value, .deleted = {}, .time = {}}}}).ok());
+  const auto report = Compact(path_, {}, {}, [](const auto&, auto, auto&) {
+    ADD_FAILURE();
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(absl::IsFailedPrecondition(report.status())) << report.status();
+  EXPECT_THAT(report.status().message(), HasSubstr("has a merge rule"));
+  EXPECT_EQ(OpenTable().num_parts(), 2u);
+}
+
 TEST_F(MergeRuleTest, AppendMergedKeepsTheBound) {
   Begin({.time_column = kTime});
   ASSERT_TRUE(Append({{{1, "a"}, {.value = {}, .deleted = {}, .time = 5}}}).ok());

@@ -1,5 +1,11 @@
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
 #include <random>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +37,7 @@ enum class Sorted { kNo, kByValueIndex, kByCompoundKey };
 
 class CompactTest : public testing::TestWithParam<Sorted> {
  protected:
-  void Write(size_t num_rows, std::mt19937_64& random) {
+  void Write(size_t num_rows, std::mt19937_64& random, uint64_t num_keys = 3000) {
     const auto tree = RecordSchema::Parse(
         "message r { required int64 key; required int64 id; optional string text; "
         "repeated int32 list }");
@@ -43,7 +49,7 @@ class CompactTest : public testing::TestWithParam<Sorted> {
     auto writer = CreateOrAppend(path_, schema, options);
     ASSERT_TRUE(writer.ok()) << writer.status();
     std::vector<int64_t> keys, ids;
-    for (size_t i = 0; i < num_rows; ++i) keys.push_back(static_cast<int64_t>(random() % 3000));
+    for (size_t i = 0; i < num_rows; ++i) keys.push_back(static_cast<int64_t>(random() % num_keys));
     if (GetParam() != Sorted::kNo) std::sort(keys.begin(), keys.end());
     std::vector<std::string> texts, compound;
     std::vector<uint16_t> text_levels, repetition, definition;
@@ -116,6 +122,22 @@ class CompactTest : public testing::TestWithParam<Sorted> {
   }
 
   TableReader Open() const { return TableReader::Open(path_).value(); }
+
+  static std::vector<std::string> Names(const TableReader& table, size_t begin, size_t end) {
+    std::vector<std::string> names;
+    for (size_t part = begin; part < end; ++part) names.push_back(table.part(part)->name);
+    return names;
+  }
+
+  // Returns the rows of a copy of the table after Compact(copy, {}, {}, kept).
+  template <typename Kept>
+  std::vector<Row> Compacted(const std::string& name, const Kept& kept) const {
+    const std::string copy = directory_.path(name);
+    std::filesystem::copy(path_, copy, std::filesystem::copy_options::recursive);
+    const auto report = Compact(copy, {}, {}, kept);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return Read(TableReader::Open(copy).value());
+  }
 
   TemporaryDirectory directory_;
   const std::string path_ = directory_.path("table");
@@ -326,6 +348,153 @@ TEST_P(CompactTest, DropsRowsBelowAKey) {
   }
   EXPECT_EQ(Open().num_rows(), 0u);
   EXPECT_EQ(Read(before), rows_);
+}
+
+// The program chooses rows by their values, until one part is left and then some more rounds.
+TEST_P(CompactTest, TheProgramChoosesRows) {
+  std::mt19937_64 random(11);
+  for (const size_t rows : {300, 400, 0, 500, 1, 600}) Write(rows, random, 200);
+  for (uint64_t round = 0, alone = 0; alone < 2; ++round) {
+    const TableReader before = Open();
+    const std::vector<Row> rows = Read(before);
+    const size_t begin = random() % before.num_parts();
+    const size_t end = begin + 1 + random() % (before.num_parts() - begin);
+    alone += before.num_parts() == 1;
+    const auto first = static_cast<ptrdiff_t>(before.part(begin)->first_ordinal);
+    ptrdiff_t last = first;
+    for (size_t part = begin; part < end; ++part)
+      last += static_cast<ptrdiff_t>(before.part(part)->num_rows);
+    std::map<int64_t, std::vector<uint64_t>> of_key;  // the ordinals of the merged rows
+    for (ptrdiff_t row = first; row < last; ++row)
+      of_key[rows[static_cast<size_t>(row)].key].push_back(static_cast<uint64_t>(row));
+    const auto stays = [&](int64_t id) {
+      return (static_cast<uint64_t>(id) * 7 + round) * 2'654'435'761 % 1000 < 700;
+    };
+    std::vector<Row> expected(rows.begin(), rows.begin() + first);
+    for (const auto& [key, ordinals] : of_key) {
+      for (const uint64_t ordinal : ordinals) {
+        if (stays(rows[ordinal].id)) expected.push_back(rows[ordinal]);
+      }
+    }
+    const size_t kept_rows = expected.size() - static_cast<size_t>(first);
+    expected.insert(expected.end(), rows.begin() + last, rows.end());
+
+    auto next = of_key.begin();
+    std::optional<TableCursor<int64_t>> ids;
+    const auto report =
+        Compact(path_, Names(before, begin, end), {},
+                [&](const TableReader& table, std::span<const uint64_t> ordinals,
+                    std::vector<bool>& kept) -> absl::Status {
+                  EXPECT_EQ(kept, std::vector<bool>(ordinals.size(), true));
+                  if (next == of_key.end()) return absl::InternalError("no key is left");
+                  EXPECT_EQ(std::vector(ordinals.begin(), ordinals.end()), next++->second);
+                  if (!ids) ids = table.NewCursor<int64_t>(1).value();
+                  for (size_t i = 0; i < ordinals.size(); ++i)
+                    kept[i] = stays(**ids->Get(ordinals[i]));
+                  return absl::OkStatus();
+                });
+    if (GetParam() == Sorted::kNo) {
+      EXPECT_EQ(report.status().code(), absl::StatusCode::kFailedPrecondition);
+      EXPECT_THAT(report.status().message(), HasSubstr("has neither key columns nor a column"));
+      EXPECT_EQ(Read(Open()), rows);
+      return;
+    }
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_TRUE(next == of_key.end());
+    EXPECT_EQ(report->rows, kept_rows);
+    EXPECT_EQ(report->copied_blocks, 0u);
+    const TableReader after = Open();
+    EXPECT_EQ(after.num_parts(), before.num_parts() - (end - begin) + 1);
+    EXPECT_EQ(Read(after), expected) << round;
+    for (size_t column = 0; column < 4; ++column)
+      EXPECT_TRUE(after.VerifyColumn(begin, column).ok()) << column;
+    EXPECT_EQ(Read(before), rows);
+  }
+}
+
+// The merge returns the rows of a key in several batches.
+TEST_P(CompactTest, TheProgramChoosesAmongManyRowsOfAKey) {
+  if (GetParam() == Sorted::kNo) return;
+  std::mt19937_64 random(12);
+  for (int part = 0; part < 2; ++part) Write(kMaxBatchRows + 5000, random, 2);
+  size_t calls = 0;
+  const auto choose = [&](const TableReader&, std::span<const uint64_t> ordinals,
+                          std::vector<bool>& kept) {
+    ++calls;
+    EXPECT_GT(ordinals.size(), kMaxBatchRows);
+    EXPECT_TRUE(std::is_sorted(ordinals.begin(), ordinals.end()));
+    for (size_t i = 0; i < ordinals.size(); ++i) kept[i] = ordinals[i] / 500 % 3 == 1;
+    return absl::OkStatus();
+  };
+  const auto report = Compact(path_, {}, {}, choose);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(calls, 2u);
+  std::vector<Row> expected = Expected();
+  std::erase_if(expected, [](const Row& row) { return row.id / 500 % 3 != 1; });
+  EXPECT_EQ(Read(Open()), expected);
+}
+
+TEST_P(CompactTest, ChoicesThatAreLikeOtherCompactions) {
+  if (GetParam() == Sorted::kNo) return;
+  std::mt19937_64 random(13);
+  for (const size_t rows : {300, 0, 400, 500}) Write(rows, random, 200);
+  const auto all = [](const TableReader&, std::span<const uint64_t>, std::vector<bool>&) {
+    return absl::OkStatus();
+  };
+  EXPECT_EQ(Compacted("all", KeptRows::kAll), Expected());
+  EXPECT_EQ(Compacted("all chosen", all), Expected());
+  const auto last = [](const TableReader&, std::span<const uint64_t>, std::vector<bool>& kept) {
+    std::fill(kept.begin(), kept.end() - 1, false);
+    return absl::OkStatus();
+  };
+  const std::vector<Row> newest = Compacted("newest", KeptRows::kNewestOfKey);
+  EXPECT_LE(newest.size(), 200u);
+  EXPECT_EQ(Compacted("last chosen", last), newest);
+}
+
+TEST_P(CompactTest, TheProgramKeepsNoRow) {
+  if (GetParam() == Sorted::kNo) return;
+  std::mt19937_64 random(14);
+  for (const size_t rows : {300, 400}) Write(rows, random);
+  const auto none = [](const TableReader&, std::span<const uint64_t>, std::vector<bool>& kept) {
+    kept.assign(kept.size(), false);
+    return absl::OkStatus();
+  };
+  const auto report = Compact(path_, {}, {}, none);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->rows, 0u);
+  EXPECT_EQ(Open().num_parts(), 1u);
+  EXPECT_EQ(Open().num_rows(), 0u);
+  // The table still has its order.
+  rows_.clear();
+  for (const size_t rows : {200, 300}) Write(rows, random);
+  ASSERT_EQ(Compact(path_).status(), absl::OkStatus());
+  EXPECT_EQ(Read(Open()), Expected());
+  ASSERT_EQ(Compact(path_, {}, {}, none).status(), absl::OkStatus());
+  ASSERT_EQ(Compact(path_, {}, {}, none).status(), absl::OkStatus());
+  EXPECT_EQ(Open().num_rows(), 0u);
+}
+
+TEST_P(CompactTest, AnErrorOfTheProgramEndsTheCompaction) {
+  if (GetParam() == Sorted::kNo) return;
+  std::mt19937_64 random(15);
+  for (const size_t rows : {300, 400, 500}) Write(rows, random);
+  const TableReader before = Open();
+  std::set<int64_t> keys;
+  for (const Row& row : rows_) keys.insert(row.key);
+  const absl::Status stop = absl::CancelledError("stop");
+  for (const size_t failing : {size_t{1}, size_t{7}, keys.size()}) {
+    size_t calls = 0;
+    const auto report = Compact(
+        path_, {}, {}, [&](const TableReader&, std::span<const uint64_t>, std::vector<bool>&) {
+          return ++calls == failing ? stop : absl::OkStatus();
+        });
+    EXPECT_EQ(report.status(), stop);
+    EXPECT_EQ(calls, failing);
+    EXPECT_EQ(Names(Open(), 0, Open().num_parts()), Names(before, 0, 3));
+    EXPECT_EQ(Read(Open()), rows_);
+    EXPECT_TRUE(CollectGarbage(path_, std::chrono::seconds(0))->empty());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CompactTest,

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -278,6 +280,80 @@ TEST_F(TableLookupTest, CompactKeepsTheNewestZero) {
   EXPECT_EQ(Lookup().Get(3.0)->value<int64_t>(1), 4);
 }
 
+// -0 and 0 are one key, whose rows the program gets in the order of their ordinals. The new part
+// has them in the order of its keys.
+TEST_F(TableLookupTest, TheProgramChoosesAmongZeros) {
+  Append<double>({-1, 0.0, 0.0, 3}, {1, 2, 3, 4});
+  Append<double>({-0.0, 2}, {5, 6});
+  Append<double>({-0.0, 0.0}, {7, 8});
+  const std::map<int64_t, double> keys = {{1, -1},   {2, 0.0}, {3, 0.0},  {4, 3},
+                                          {5, -0.0}, {6, 2},   {7, -0.0}, {8, 0.0}};
+  for (unsigned choice = 0; choice < 32; ++choice) {
+    const std::string copy = directory_.path(absl::StrCat(choice));
+    std::filesystem::copy(path_, copy, std::filesystem::copy_options::recursive);
+    std::vector<std::vector<uint64_t>> groups;
+    const auto report = Compact(
+        copy, {}, {},
+        [&](const TableReader&, std::span<const uint64_t> ordinals, std::vector<bool>& kept) {
+          groups.emplace_back(ordinals.begin(), ordinals.end());
+          for (size_t i = 0; ordinals.size() == 5 && i < 5; ++i) kept[i] = (choice >> i & 1) != 0;
+          return absl::OkStatus();
+        });
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_EQ(groups, (std::vector<std::vector<uint64_t>>{{0}, {1, 2, 4, 6, 7}, {5}, {3}}));
+    std::vector<int64_t> expected = {1};
+    for (const auto& [value, bit] : {std::pair{5, 2}, {7, 3}, {2, 0}, {3, 1}, {8, 4}}) {
+      if ((choice >> bit & 1) != 0) expected.push_back(value);
+    }
+    expected.insert(expected.end(), {6, 4});
+    const TableReader table = TableReader::Open(copy).value();
+    EXPECT_TRUE(table.VerifyColumn(0, 0).ok());
+    auto key_cursor = table.NewCursor<double>(0).value();
+    auto values = table.NewCursor<int64_t>(1).value();
+    ASSERT_EQ(table.num_rows(), expected.size()) << choice;
+    for (uint64_t row = 0; row < expected.size(); ++row) {
+      EXPECT_EQ(**values.Get(row), expected[row]) << choice;
+      const double key = **key_cursor.Get(row);
+      EXPECT_EQ(key, keys.at(expected[row]));
+      EXPECT_EQ(std::signbit(key), std::signbit(keys.at(expected[row]))) << choice;
+    }
+  }
+}
+
+// The keys of a batch of the merge are gone when the next batch has the last row of a key.
+TEST_F(TableLookupTest, TheProgramChoosesAmongManyRowsOfAString) {
+  const std::string prefix = "a key that is too long for the buffer inside a string: ";
+  for (int64_t part = 0; part < 2; ++part) {
+    std::vector<std::string> texts;
+    std::vector<int64_t> values;
+    for (int64_t i = 0; i < 90'000; ++i) {
+      texts.push_back(absl::StrCat(prefix, i / 30'000));
+      values.push_back(part * 90'000 + i + 1);
+    }
+    Append(std::vector<std::string_view>(texts.begin(), texts.end()), values);
+  }
+  const auto report =
+      Compact(path_, {}, {},
+              [](const TableReader&, std::span<const uint64_t> ordinals, std::vector<bool>& kept) {
+                EXPECT_EQ(ordinals.size(), 60'000u);
+                for (size_t i = 0; i < ordinals.size(); ++i) kept[i] = ordinals[i] % 7 == 0;
+                return absl::OkStatus();
+              });
+  ASSERT_TRUE(report.ok()) << report.status();
+  const TableReader table = OpenTable();
+  auto keys = table.NewCursor<std::string_view>(0).value();
+  auto values = table.NewCursor<int64_t>(1).value();
+  uint64_t row = 0;
+  for (int key = 0; key < 3; ++key) {
+    for (uint64_t ordinal = 0; ordinal < 180'000; ordinal += 7) {
+      if (static_cast<int>(ordinal % 90'000 / 30'000) != key) continue;
+      ASSERT_EQ(**keys.Get(row), absl::StrCat(prefix, key));
+      ASSERT_EQ(**values.Get(row++), static_cast<int64_t>(ordinal) + 1);
+    }
+  }
+  EXPECT_EQ(table.num_rows(), row);
+}
+
 // More parts than the lookup keeps open, and keys with two forms.
 TEST_F(TableLookupTest, ManyPartsWithZeros) {
   const Schema schema{.columns = {{.name = "a", .type = ColumnType::Double()},
@@ -307,6 +383,13 @@ TEST_F(TableLookupTest, ManyPartsWithZeros) {
       }
     }
   }
+  const ChooseRows all = [](const auto&, auto, auto&) { return absl::OkStatus(); };
+  for (const auto& report :
+       {Compact(path_, {}, {}, KeptRows::kNewestOfKey), Compact(path_, {}, {}, all)}) {
+    EXPECT_EQ(report.status().code(), absl::StatusCode::kUnimplemented);
+    EXPECT_THAT(report.status().message(), HasSubstr("the key column a holds floats"));
+  }
+  EXPECT_EQ(OpenTable().num_parts(), kParts);
 }
 
 TEST_F(TableLookupTest, ReadsAddedColumns) {

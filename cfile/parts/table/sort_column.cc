@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/core/format/key_codec.h"
 #include "cfile/core/format/metadata_keys.h"
 #include "encodings/core/status.h"
 
@@ -29,16 +30,33 @@ absl::StatusOr<std::optional<size_t>> SortColumn(const TableReader& table,
   return std::nullopt;
 }
 
+static absl::Status CheckHasKeys(const TableReader& table, std::optional<size_t> sort_column) {
+  if (sort_column) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      table.directory(),
+      ": the table has neither key columns nor a column with a value index in each part"));
+}
+
 absl::StatusOr<size_t> KeyColumn(const TableReader& table) {
   std::vector<PartInfo> parts;
   for (size_t i = 0; i < table.num_parts(); ++i) {
     CFILE_ASSIGN_OR_RETURN(parts.emplace_back(), table.part(i));
   }
   CFILE_ASSIGN_OR_RETURN(const auto column, SortColumn(table, parts));
-  if (column) return *column;
-  return absl::FailedPreconditionError(absl::StrCat(
-      table.directory(),
-      ": the table has neither key columns nor a column with a value index in each part"));
+  CFILE_RETURN_IF_ERROR(CheckHasKeys(table, column));
+  return *column;
+}
+
+absl::Status CheckEqualKeysAreAdjacent(const TableReader& table, std::optional<size_t> column) {
+  CFILE_RETURN_IF_ERROR(CheckHasKeys(table, column));
+  for (const size_t key_column : table.schema().key_columns) {
+    const ColumnSchema& schema = table.schema().columns[key_column];
+    if (!IsFloatType(schema.type.physical())) continue;
+    return absl::UnimplementedError(absl::StrCat(
+        table.directory(), ": rows cannot be chosen by their keys, because the key column ",
+        schema.name, " holds floats"));
+  }
+  return absl::OkStatus();
 }
 
 // Returns the options of the key index of a part that replaces the `chosen` parts. The key index

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/options.h"
 #include "cfile/table.h"
@@ -19,6 +20,11 @@ absl::StatusOr<std::optional<size_t>> SortColumn(const TableReader& table,
 
 // Returns the sort column. Errors: those of NewLookup.
 absl::StatusOr<size_t> KeyColumn(const TableReader& table);
+
+// For merges that keep some of the rows with equal keys. `column`: the result of SortColumn.
+// kFailedPrecondition: there is none. kUnimplemented: rows with equal keys may be apart in the
+// order of a compound key, because one of its columns holds floats.
+absl::Status CheckEqualKeysAreAdjacent(const TableReader& table, std::optional<size_t> column);
 
 // Returns the options for the files of a new part, which replaces the `chosen` parts.
 // Only the sort column gets a value index, because the rows are sorted by no other column.

@@ -14,9 +14,9 @@
 #include "cfile/parts/scan/row_reader.h"
 #include "cfile/parts/table/block_copier.h"
 #include "cfile/parts/table/column_writer.h"
-#include "cfile/parts/table/key_appender.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/parts/table/merge/applied_rule.h"
+#include "cfile/parts/table/merge/key_appender.h"
 #include "cfile/parts/table/merge/key_merge.h"
 #include "cfile/parts/table/merge/merged_column.h"
 #include "cfile/parts/table/sort_column.h"
@@ -40,22 +40,29 @@ size_t NumColumns(const Schema& schema) {
 class Compaction {
  public:
   // `chosen[part]`: true if the part is to be merged; empty: all parts are. `progress`: see
-  // AppendMerged. `copies`: true if blocks may be copied.
+  // AppendMerged. `copies`: true if blocks may be copied. `choose`: null, or as in Compact.
   Compaction(const TableReader& table, std::vector<bool> chosen, bool copies,
-             MergeProgress progress = nullptr, KeptRows kept = KeptRows::kAll)
+             MergeProgress progress = nullptr, KeptRows kept = KeptRows::kAll,
+             const ChooseRows& choose = nullptr)
       : table_(table),
         chosen_(std::move(chosen)),
-        newest_only_(kept == KeptRows::kNewestOfKey || table.schema().merge_rule),
-        copies_(copies && !newest_only_),
-        progress_(std::move(progress)) {}
+        by_key_(kept == KeptRows::kNewestOfKey || choose != nullptr || table.schema().merge_rule),
+        copies_(copies && !by_key_),
+        progress_(std::move(progress)) {
+    if (choose == nullptr) return;
+    choose_ = [this, choose](std::span<const uint64_t> ordinals, std::vector<bool>& stay) {
+      return choose(table_, ordinals, stay);
+    };
+  }
 
-  // Call first. Reads the descriptions of the parts.
-  absl::Status Begin() {
+  // Call first. Returns the column by whose values the rows are merged (internal::SortColumn).
+  // nullopt: the new part has the rows of the parts one after another.
+  absl::StatusOr<std::optional<size_t>> Begin() {
     for (size_t part = 0; part < table_.num_parts(); ++part) {
       CFILE_ASSIGN_OR_RETURN(parts_.emplace_back(), table_.part(part));
     }
     if (chosen_.empty()) chosen_.resize(parts_.size(), true);
-    return absl::OkStatus();
+    return internal::SortColumn(table_, parts_);
   }
 
   // Under a merge rule: finds the newest rows that readers do not return, because their keys were
@@ -106,16 +113,10 @@ class Compaction {
     return absl::OkStatus();
   }
 
-  // Returns the column by whose values the rows are merged (internal::SortColumn).
-  // nullopt: the new part has the rows of the parts one after another.
-  absl::StatusOr<std::optional<size_t>> SortColumn() const {
-    return internal::SortColumn(table_, parts_);
-  }
-
-  // Appends all columns of the chosen parts to `writer`. `sort_column`: the result of SortColumn.
+  // Appends all columns of the chosen parts to `writer`. `sort_column`: the result of Begin.
   absl::Status Write(std::optional<size_t> sort_column, TableWriter& writer) {
     if (left_out_) internal::TableWriterAccess::LeavesOut(writer, *left_out_);
-    if (newest_only_) CFILE_RETURN_IF_ERROR(CheckEqualKeysAreNeighbours(sort_column));
+    if (by_key_) CFILE_RETURN_IF_ERROR(internal::CheckEqualKeysAreAdjacent(table_, sort_column));
     if (!sort_column) {
       for (size_t part = 0; part < parts_.size(); ++part) {
         if (chosen_[part] && parts_[part].num_rows > 0)
@@ -140,7 +141,7 @@ class Compaction {
       }
     }
     internal::KeyAppender keys(internal::TableWriterAccess::Column(writer, sort_column),
-                               merge->type().physical(), newest_only_, gone_, runs_);
+                               merge->type().physical(), {by_key_, gone_, choose_, parts_}, runs_);
     internal::KeyMerge::Rows rows;
     merges_ = true;
     do {
@@ -191,23 +192,6 @@ class Compaction {
       CFILE_RETURN_IF_ERROR(CopyColumn(column, writer));
     }
     return progress_ != nullptr ? progress_(num_rows_) : absl::OkStatus();
-  }
-
-  absl::Status CheckEqualKeysAreNeighbours(std::optional<size_t> sort_column) const {
-    if (!sort_column) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(table_.directory(),
-                       ": the newest rows are those of keys, but the table has neither key "
-                       "columns nor a column with a value index in each part"));
-    }
-    for (const size_t column : table_.schema().key_columns) {
-      const ColumnSchema& schema = table_.schema().columns[column];
-      if (!internal::IsFloatType(schema.type.physical())) continue;
-      return absl::UnimplementedError(
-          absl::StrCat(table_.directory(), ": the newest rows of keys with column ", schema.name,
-                       ", which holds floats, cannot be chosen"));
-    }
-    return absl::OkStatus();
   }
 
   // The file of a part from which a column is copied.
@@ -306,7 +290,8 @@ class Compaction {
 
   const TableReader& table_;
   std::vector<bool> chosen_;
-  const bool newest_only_;
+  internal::ChooseOfKey choose_;
+  const bool by_key_;  // not all rows of a key are kept
   const bool copies_;
   bool merges_ = false;  // runs_ are those of a merge
   const MergeProgress progress_;
@@ -366,10 +351,16 @@ ReaderOptions ReadingFor(std::span<const WriterOptions> options) {
 
 }  // namespace
 
-absl::StatusOr<CompactReport> Compact(const TableLocation& location,
-                                      std::span<const std::string> parts,
-                                      std::span<const WriterOptions> options, KeptRows kept) {
+// Both functions Compact. `choose`: may be null.
+static absl::StatusOr<CompactReport> CompactParts(const TableLocation& location,
+                                                  std::span<const std::string> parts,
+                                                  std::span<const WriterOptions> options,
+                                                  KeptRows kept, const ChooseRows& choose) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location, ReadingFor(options)));
+  if (choose != nullptr && table.schema().merge_rule) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        table.directory(), ": the table has a merge rule, which decides which rows stay"));
+  }
   // Grows while parts are read, because num_parts() of a damaged table may be wrong.
   std::vector<bool> chosen;
   std::vector<std::string> names;
@@ -396,23 +387,37 @@ absl::StatusOr<CompactReport> Compact(const TableLocation& location,
   }
   CFILE_RETURN_IF_ERROR(order);
   if (names.empty()) return CompactReport{};
-  if (names.size() == 1 && kept == KeptRows::kAll && !table.schema().merge_rule) {
+  if (names.size() == 1 && kept == KeptRows::kAll && choose == nullptr &&
+      !table.schema().merge_rule) {
     const auto part = std::find(chosen.begin(), chosen.end(), true) - chosen.begin();
     const size_t most = (options.empty() ? WriterOptions() : options[0]).max_packed_part_bytes;
     CFILE_ASSIGN_OR_RETURN(const bool unpacks,
                            IsPackedAbove(table, static_cast<size_t>(part), most));
     if (!unpacks) return CompactReport{};
   }
-  Compaction compaction(table, chosen, /*copies=*/true, /*progress=*/nullptr, kept);
-  CFILE_RETURN_IF_ERROR(compaction.Begin());
+  Compaction compaction(table, chosen, /*copies=*/true, /*progress=*/nullptr, kept, choose);
+  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.Begin());
   CFILE_RETURN_IF_ERROR(compaction.LeaveOutGone());
-  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
   CFILE_ASSIGN_OR_RETURN(const auto each,
                          internal::OptionsOfNewPart(table, chosen, sort_column, options));
   CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(location, table, names, each));
   CFILE_RETURN_IF_ERROR(compaction.Write(sort_column, writer));
   CFILE_RETURN_IF_ERROR(writer.Finish());
   return compaction.Report(writer);
+}
+
+absl::StatusOr<CompactReport> Compact(const TableLocation& location,
+                                      std::span<const std::string> parts,
+                                      std::span<const WriterOptions> options, KeptRows kept) {
+  return CompactParts(location, parts, options, kept, nullptr);
+}
+
+absl::StatusOr<CompactReport> Compact(const TableLocation& location,
+                                      std::span<const std::string> parts,
+                                      std::span<const WriterOptions> options,
+                                      const ChooseRows& choose) {
+  CFILE_ASSERT(choose != nullptr);
+  return CompactParts(location, parts, options, KeptRows::kAll, choose);
 }
 
 absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeProgress& progress) {
@@ -427,8 +432,7 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeP
                      "another table, unless it is opened with ReaderOptions::stored_rows"));
   }
   Compaction compaction(from, {}, /*copies=*/false, progress);
-  CFILE_RETURN_IF_ERROR(compaction.Begin());
-  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
+  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.Begin());
   return compaction.Write(sort_column, to);
 }
 
@@ -466,8 +470,7 @@ static absl::Status DropBelow(const TableLocation& location, size_t column, cons
     names.push_back(info.name);
   }
   Compaction compaction(table, chosen, /*copies=*/true);
-  CFILE_RETURN_IF_ERROR(compaction.Begin());
-  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
+  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.Begin());
   if (table.num_rows() > 0 && sort_column != column) {
     return absl::FailedPreconditionError(absl::StrCat(
         table.directory(),

@@ -22,18 +22,25 @@ class NewestOfKey {
   // waits; the run `row` has one row. The keys are valid until the next call and as long as `rows`.
   template <typename Keep>
   void Add(const KeyMerge::Rows& rows, const Keep& keep) {
+    Add(rows, keep, [](const void*, const Run&) {});
+  }
+  // Also calls see(key, row) for each row: before `keep` is called for the newest row of its key,
+  // and after it was called for the key before.
+  template <typename Keep, typename See>
+  void Add(const KeyMerge::Rows& rows, const Keep& keep, const See& see) {
     const void* const before = keys_[last_].value();
     const void* waiting = before;
     const auto* key = static_cast<const std::byte*>(rows.keys.values);
     for (const Run& run : rows.runs) {
       for (uint64_t i = 0; i < run.count; ++i, key += width_) {
-        if (!waits_ || less_(LastEqualKey({waiting, type_}), key)) {
-          if (waits_) keep(waiting, row_);
-        } else if (run.part < row_.part) {
-          continue;  // the waiting row has -0 and is newer than this row, which has 0
-        }
+        const Run row = {run.part, run.begin + i, 1};
+        const bool begins = !waits_ || less_(LastEqualKey({waiting, type_}), key);
+        if (begins && waits_) keep(waiting, row_);
+        see(key, row);
+        // The waiting row may have -0 and be newer than this row, which has 0.
+        if (!begins && row.part < row_.part) continue;
         waiting = key;
-        row_ = {run.part, run.begin + i, 1};
+        row_ = row;
         waits_ = true;
       }
     }
