@@ -62,9 +62,9 @@ class FoundRow {
 
 // Finds the newest row of a key; TableReader::NewLookup makes it. The newest row is the last one of
 // the last part that has the key: parts are in the order in which they were appended, and a merge
-// keeps this order. Keys are equal as in searches: -0 equals 0, in compound keys, too. (Of compound
-// keys that differ only in the sign of a zero, a merge puts those with -0 first.) If the table
-// applies a merge rule (cfile/CONCEPTS.md), a key whose newest row is gone is not found.
+// keeps this order. Keys are equal as in searches: -0 equals 0, in compound keys, too. (Of keys
+// that differ only in the sign of a zero, a merge puts those with -0 first.) If the table applies a
+// merge rule (cfile/CONCEPTS.md), a key whose newest row is gone is not found.
 //
 // For each key, the lookup begins with the last part. It passes over the parts whose bounds in
 // table.cft exclude the key, and those whose file of keys has a Bloom filter that excludes it. Each

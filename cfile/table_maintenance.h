@@ -65,7 +65,7 @@ enum class KeptRows : uint8_t {
   kNewestOfKey,
 };
 
-// What Compact has done. All 0: there were fewer than two parts.
+// What Compact has done. All 0: nothing, or no row stays.
 struct CompactReport {
   uint64_t rows = 0;            // of the new part
   uint64_t copied_blocks = 0;   // data blocks of the new part that are copies
@@ -83,9 +83,10 @@ struct CompactReport {
 // - Otherwise it is the first column that has a value index in each part.
 // - If there is no such column, the rows of the parts follow each other, without a sort column.
 //
-// Rows with equal keys keep their order. If the table has a merge rule, only the newest of them is
-// kept, also by AppendMerged and DropRowsBelow. Rows that are gone by the rule are left out if no
-// older part that stays overlaps with the merged parts, because otherwise they hide its rows.
+// Rows with equal keys keep their order (but -0 comes before 0). If the table has a merge rule,
+// only the newest of them is kept, also by AppendMerged and DropRowsBelow. Rows that are gone by
+// the rule are left out if no older part that stays overlaps with the merged parts, because
+// otherwise they hide its rows.
 //
 // `options`: as for TableWriter::Create, for the files of the new part. If they do not say what the
 // key index gets, it gets a Bloom filter if the key index of a merged part has one, and if the new
@@ -119,13 +120,15 @@ CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
 
 // Says which rows with one key stay. `ordinals`: of the rows with this key in the parts that
 // Compact merges, oldest first: part by part, and in a part from row to row. They are ordinals of
-// `table`, which Compact has opened, so the function can read the rows with cursors of `table`. The
-// cursors, and copies of `table`, may outlive the call. `kept`: has one `true` for each row. Set it
-// to false for the rows that go; do not change its size. An error ends the work of Compact.
+// `table`, which has all parts that the table had when Compact began; a reader that the program has
+// opened may number its rows differently. To know the key, read the sort column or, because a
+// cursor of the key index cannot go to a row, the key columns. Cursors and copies of `table` may
+// outlive the call. `kept`: has one `true` for each row. Set it to false for the rows that go; do
+// not change its size. An error ends the work of Compact.
 using ChooseRows = std::function<absl::Status(
     const TableReader& table, std::span<const uint64_t> ordinals, std::vector<bool>& kept)>;
 
-// Compact for a program that chooses itself which rows stay:
+// Like Compact above, but the program chooses which rows of each key stay:
 //
 //   // Keeps the newest three versions of each record.
 //   Compact(table, {}, {}, [](const TableReader&, std::span<const uint64_t> rows, auto& kept) {
@@ -137,17 +140,19 @@ using ChooseRows = std::function<absl::Status(
 // the table: other calls and readers do not apply it.
 //
 // Calls `choose` once for each key, in the order of the keys and in the thread of the caller, also
-// for a key with one row. -0 and 0 are one key. Rows that stay keep their order. Writes a single
-// part again, too. If no row stays, the new part has no rows. `choose` does not see rows in parts
-// that are not merged. If the newest row of a key goes, a lookup finds an older row in such a part.
+// for a key with one row. Rows that stay keep their order; but -0 and 0 are one key, and rows with
+// -0 come first in the new part, so that from then on they count as older. Writes a single part
+// again, too. If no row stays, the new part has no rows. `choose` does not see rows in parts that
+// are not merged. If the newest row of a key goes, a lookup finds an older row in such a part.
 //
 // Copies no blocks. A cursor of `table` that goes from part to part reads blocks again, so a
-// program that reads many rows should have one cursor for each part. Memory: also up to 50 bytes
+// program that reads many rows should have one cursor for each part. Memory: also up to 70 bytes
 // for each row of the key that has the most rows.
 //
-// Errors: also those of `choose`; the table is then unchanged. kFailedPrecondition: the table has a
-// merge rule, which says which rows stay, or no sort column. kUnimplemented: as
-// KeptRows::kNewestOfKey. Precondition: choose != nullptr.
+// Errors: also those of `choose`; the table is then unchanged. kInvalidArgument: also if `choose`
+// changes the size of `kept`. kFailedPrecondition: the table has a merge rule, which says which
+// rows stay, or no sort column. kUnimplemented: as KeptRows::kNewestOfKey. Precondition: choose !=
+// nullptr.
 CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
                                                    std::span<const std::string> parts,
                                                    std::span<const WriterOptions> options,

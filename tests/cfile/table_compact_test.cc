@@ -475,6 +475,21 @@ TEST_P(CompactTest, TheProgramKeepsNoRow) {
   EXPECT_EQ(Open().num_rows(), 0u);
 }
 
+TEST_P(CompactTest, TheProgramChoosesForEachRow) {
+  if (GetParam() == Sorted::kNo) return;
+  std::mt19937_64 random(16);
+  for (const size_t rows : {30, 40}) Write(rows, random);
+  for (const int change : {-1, 1}) {
+    const auto report = Compact(
+        path_, {}, {}, [&](const TableReader&, std::span<const uint64_t>, std::vector<bool>& kept) {
+          kept.resize(kept.size() + static_cast<size_t>(change));
+          return absl::OkStatus();
+        });
+    EXPECT_TRUE(absl::IsInvalidArgument(report.status())) << report.status();
+    EXPECT_EQ(Open().num_parts(), 2u);
+  }
+}
+
 TEST_P(CompactTest, AnErrorOfTheProgramEndsTheCompaction) {
   if (GetParam() == Sorted::kNo) return;
   std::mt19937_64 random(15);

@@ -21,9 +21,9 @@ absl::StatusOr<std::optional<size_t>> SortColumn(const TableReader& table,
 // Returns the sort column. Errors: those of NewLookup.
 absl::StatusOr<size_t> KeyColumn(const TableReader& table);
 
-// For merges that keep some of the rows with equal keys. `column`: the result of SortColumn.
-// kFailedPrecondition: there is none. kUnimplemented: rows with equal keys may be apart in the
-// order of a compound key, because one of its columns holds floats.
+// Checks that a merge returns rows with equal keys one after another. `column`: the result of
+// SortColumn. kFailedPrecondition: there is none. kUnimplemented: rows with equal keys may be apart
+// in the order of a compound key, because one of its columns holds floats.
 absl::Status CheckEqualKeysAreAdjacent(const TableReader& table, std::optional<size_t> column);
 
 // Returns the options for the files of a new part, which replaces the `chosen` parts.

@@ -40,7 +40,7 @@ size_t NumColumns(const Schema& schema) {
 class Compaction {
  public:
   // `chosen[part]`: true if the part is to be merged; empty: all parts are. `progress`: see
-  // AppendMerged. `copies`: true if blocks may be copied. `choose`: null, or as in Compact.
+  // AppendMerged. `copies`: blocks may be copied. `choose`: null, or as in Compact; outlives this.
   Compaction(const TableReader& table, std::vector<bool> chosen, bool copies,
              MergeProgress progress = nullptr, KeptRows kept = KeptRows::kAll,
              const ChooseRows& choose = nullptr)
@@ -50,7 +50,7 @@ class Compaction {
         copies_(copies && !by_key_),
         progress_(std::move(progress)) {
     if (choose == nullptr) return;
-    choose_ = [this, choose](std::span<const uint64_t> ordinals, std::vector<bool>& stay) {
+    choose_ = [this, &choose](std::span<const uint64_t> ordinals, std::vector<bool>& stay) {
       return choose(table_, ordinals, stay);
     };
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "encodings/core/assert.h"
+#include "absl/strings/str_cat.h"
 
 namespace cfile::internal {
 
@@ -13,22 +13,32 @@ void KeyAppender::Choose(const void* key) {
     for (uint64_t i = 0; i < run.count; ++i) ordinals_.push_back(OrdinalOf(run) + i);
   }
   // Rows with 0 may be older than rows with -0, which come before them in the merge.
-  if (num_first_ > 0) std::sort(ordinals_.begin(), ordinals_.end());
+  if (num_negative_zeros_ > 0) std::sort(ordinals_.begin(), ordinals_.end());
   chosen_.assign(ordinals_.size(), true);
   status_ = kept_.choose(ordinals_, chosen_);
   if (!status_.ok()) return;
-  CFILE_ASSERT(chosen_.size() == ordinals_.size());
+  if (chosen_.size() != ordinals_.size()) {
+    status_ = absl::InvalidArgumentError(absl::StrCat("Compact: the function that chooses among ",
+                                                      ordinals_.size(), " rows returns ",
+                                                      chosen_.size(), " choices"));
+    return;
+  }
   size_t row = 0;
   for (const Run& run : group_) {
     for (uint64_t i = 0; i < run.count; ++i, ++row) {
-      const auto found = std::lower_bound(ordinals_.begin(), ordinals_.end(), OrdinalOf(run) + i);
-      if (!chosen_[static_cast<size_t>(found - ordinals_.begin())]) continue;
-      Keep(row < num_first_ ? FirstEqualKey({key, type_}) : LastEqualKey({key, type_}),
+      size_t place = row;
+      if (num_negative_zeros_ > 0) {
+        const auto begin = ordinals_.begin();
+        place = static_cast<size_t>(std::lower_bound(begin, ordinals_.end(), OrdinalOf(run) + i) -
+                                    begin);
+      }
+      if (!chosen_[place]) continue;
+      Keep(row < num_negative_zeros_ ? FirstEqualKey({key, type_}) : LastEqualKey({key, type_}),
            {run.part, run.begin + i, 1});
     }
   }
   group_.clear();
-  num_first_ = 0;
+  num_negative_zeros_ = 0;
 }
 
 }  // namespace cfile::internal

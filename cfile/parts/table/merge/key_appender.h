@@ -98,7 +98,7 @@ class KeyAppender {
   }
 
   void AddToGroup(const void* key, const Run& row) {
-    num_first_ += less_(key, LastEqualKey({key, type_}));
+    if (IsFloatType(type_)) num_negative_zeros_ += less_(key, LastEqualKey({key, type_}));
     AddRun(row, group_);
   }
   // Keeps those rows of the group that the program chooses. `key`: of one of these rows.
@@ -126,10 +126,10 @@ class KeyAppender {
   std::vector<std::byte> keys_;  // of the rows that are kept
   absl::Status status_;          // of Kept::choose
 
-  // The rows of the last key, in the order of the merge. The first num_first_ of them have -0, and
-  // the others 0, if these are their keys.
+  // The rows of the last key, in the order of the merge. The first num_negative_zeros_ of them have
+  // -0.
   std::vector<Run> group_;
-  size_t num_first_ = 0;
+  size_t num_negative_zeros_ = 0;
   // For Choose: the ordinals of these rows, and which of them are kept.
   std::vector<uint64_t> ordinals_;
   std::vector<bool> chosen_;

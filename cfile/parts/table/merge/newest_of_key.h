@@ -24,8 +24,8 @@ class NewestOfKey {
   void Add(const KeyMerge::Rows& rows, const Keep& keep) {
     Add(rows, keep, [](const void*, const Run&) {});
   }
-  // Also calls see(key, row) for each row: before `keep` is called for the newest row of its key,
-  // and after it was called for the key before.
+  // Also calls see(key, row) for each row, in the order of the merge. keep() for a key comes after
+  // see() for its last row, and before see() for the next key.
   template <typename Keep, typename See>
   void Add(const KeyMerge::Rows& rows, const Keep& keep, const See& see) {
     const void* const before = keys_[last_].value();
