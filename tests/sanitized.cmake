@@ -76,7 +76,7 @@ foreach(source ${sources})
   add_test(NAME sanitized.c.${name} COMMAND c_${name}_sanitized)
 endforeach()
 # The targets of fuzz.* that call the library only, with fewer inputs
-foreach(name arrow encoding file parquet structure)
+foreach(name arrow encoding file parquet structure table)
   cfile_sanitized_program(${name}_fuzz_replay ${shared} $<TARGET_OBJECTS:cfile_fuzz_replay> $<TARGET_OBJECTS:${name}_fuzz_object>
                           $<TARGET_OBJECTS:cfile_fuzz_parts>)
   add_test(NAME sanitized.fuzz.${name} COMMAND ${name}_fuzz_replay_sanitized --changed=500 ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/found)

@@ -500,6 +500,20 @@ TEST(Malformed, UnknownFeaturesAndCodecsAreNamed) {
   // If the bit for checksums is missing, the reader notices, because the header still has a
   // checksum.
   EXPECT_TRUE(absl::IsDataLoss(with_features(0)));
+  if (!CheckCompressionBuiltIn(Compression::kLz4).ok()) return;
+  // The only block is too small for a codec. Cursors refuse an unknown codec nevertheless.
+  const auto one = RandomColumn<int32_t>(ColumnType::Int32(), 1, -1, false, random);
+  const auto compressed = WriteColumn<int32_t>(
+      ColumnType::Int32(), {.compression = Compression::kLz4, .statistics = false}, one);
+  FileInfo info = Reader::Open(NewMemoryViewSource(compressed))->info();
+  info.compression = Compression{743};
+  const File changed = WithFooter(WithoutFooter(compressed), info);
+  const auto reader = Reader::Open(NewMemoryViewSource(changed));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_TRUE(absl::IsUnimplemented(reader->NewCursor<int32_t>().status()));
+  const VerifyReport report = Verify(*reader);
+  ASSERT_EQ(report.damages.size(), 1u);
+  EXPECT_TRUE(absl::IsUnimplemented(report.damages[0].status)) << report.damages[0].status;
 }
 
 }  // namespace cfile::malformed_test

@@ -311,6 +311,7 @@ std::vector<Bytes> StatisticsSeeds() {
 // Then the first part lacks the last column if this column may be missing.
 internal::TableContents TableOf(const Schema& schema, bool changed) {
   internal::TableContents table{.schema = schema, .parts = {}};
+  if (schema.merge_rule && schema.merge_rule->time_column) table.time_bound = -7;
   const std::vector<ColumnSchema> columns = internal::StoredColumns(schema);
   if (changed) {
     auto& identities = table.identities.emplace();
@@ -343,7 +344,15 @@ std::vector<Schema> TableSchemas() {
   Schema keyed_by_nulls = keyed;
   keyed_by_nulls.key_columns = {1, 0};
   keyed_by_nulls.nulls_last = {1};
-  return {Schema::OfRecords(*tree), keyed, keyed_by_nulls};
+  std::vector<Schema> schemas = {Schema::OfRecords(*tree), keyed, keyed_by_nulls};
+  keyed_by_nulls.columns.push_back({"deleted", ColumnType::Bool(), true});
+  keyed_by_nulls.columns.push_back({"day", ColumnType::Date(), true});
+  for (const MergeRule& rule : {MergeRule(), MergeRule{.deleted_column = 2},
+                                MergeRule{.deleted_column = 2, .time_column = 3}}) {
+    schemas.push_back(keyed_by_nulls);
+    schemas.back().merge_rule = rule;
+  }
+  return schemas;
 }
 
 // Input: a number, then the message of table.cft.

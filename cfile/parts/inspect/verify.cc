@@ -12,6 +12,7 @@
 
 #include "cfile/core/format/key_codec.h"
 #include "cfile/core/read/block_cursor.h"
+#include "cfile/core/read/file_cursor.h"
 #include "cfile/core/read/file_reader.h"
 #include "cfile/core/read/level_block_cursor.h"
 #include "cfile/core/read/reader_access.h"
@@ -43,6 +44,11 @@ class Verifier {
     const bool complete = complete_[0] && complete_[1];
     if (complete && info.positional_index_root && info.value_index_root) CompareIndexes();
     CheckLayout(complete);
+    if (report_.ok() && !info.holds_bloom_filters()) {
+      // Cursors refuse an unknown codec or encoding even if no block of the file uses it.
+      const absl::Status status = internal::PrepareToRead(file_).status();
+      if (!status.ok()) Report(status);
+    }
     return std::move(report_);
   }
 
