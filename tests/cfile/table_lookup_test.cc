@@ -17,6 +17,7 @@
 #include "cfile/compound_key.h"
 #include "cfile/table_columns.h"
 #include "cfile/table_maintenance.h"
+#include "cfile/table_scan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
@@ -352,6 +353,45 @@ TEST_F(TableLookupTest, TheProgramChoosesAmongManyRowsOfAString) {
     }
   }
   EXPECT_EQ(table.num_rows(), row);
+}
+
+// Each run, a range of rows of one part, has one row. Compact copies the columns after each 2^19
+// runs; at this border are the two rows of one key.
+TEST_F(TableLookupTest, TheProgramChoosesMoreRunsThanAreCopiedAtOnce) {
+  constexpr int32_t kKeys = 1'100'000;
+  for (int32_t part = 0; part < 2; ++part) {
+    std::vector<int32_t> keys;
+    std::vector<int64_t> values;
+    for (int32_t key = -1 + part; key < kKeys; ++key) {
+      keys.push_back(key);
+      values.push_back(2 * key + part + 9);
+    }
+    Append(keys, values);
+  }
+  uint64_t calls = 0;
+  const auto report =
+      Compact(path_, {}, {},
+              [&](const TableReader&, std::span<const uint64_t> ordinals, std::vector<bool>& kept) {
+                EXPECT_EQ(ordinals.size(), calls == 0 ? 1u : 2u);
+                if (ordinals.size() == 2) kept[calls % 2] = false;
+                ++calls;
+                return absl::OkStatus();
+              });
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(calls, uint64_t{kKeys} + 1);
+  const TableReader table = OpenTable();
+  ASSERT_EQ(table.num_rows(), uint64_t{kKeys} + 1);
+  auto scan = table.NewScan({}).value();
+  int32_t row = 0;
+  for (const auto& batch : scan.Batches()) {
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    for (size_t i = 0; i < batch->num_rows(); ++i, ++row) {
+      const int32_t part = row == 0 ? 0 : 1 - row % 2;  // the one whose row stays
+      ASSERT_EQ(batch->column<int32_t>(0).values[i], row - 1);
+      ASSERT_EQ(batch->column<int64_t>(1).values[i], 2 * (row - 1) + part + 9);
+    }
+  }
+  EXPECT_EQ(row, kKeys + 1);
 }
 
 // More parts than the lookup keeps open, and keys with two forms.
