@@ -70,13 +70,18 @@ class AlpDecoder final : public BlockDecoder<T> {
       const uint32_t size = SizeOf(index);
       const size_t taken = std::min<size_t>(size - first, wanted - done);
       if (taken == size) {
-        CFILE_RETURN_IF_ERROR(Decode(index, out.data() + done));
+        CFILE_RETURN_IF_ERROR(Decode(index, 0, size, out.data() + done));
+      } else if (taken == 1 && index != held_) {
+        const uint32_t group = first / kGroup * kGroup;
+        T values[kGroup];
+        CFILE_RETURN_IF_ERROR(Decode(index, group, std::min(kGroup, size - group), values));
+        out[done] = values[first - group];
       } else {
         // Decode the whole vector: the rest of it is likely to be read next.
         if (held_ != index) {
           held_ = kNone;
           if (buffer_.size() < size) buffer_.resize(size);
-          CFILE_RETURN_IF_ERROR(Decode(index, buffer_.data()));
+          CFILE_RETURN_IF_ERROR(Decode(index, 0, size, buffer_.data()));
           held_ = index;
         }
         std::memcpy(out.data() + done, buffer_.data() + first, taken * sizeof(T));
@@ -96,6 +101,7 @@ class AlpDecoder final : public BlockDecoder<T> {
   using Traits = AlpTraits<T>;
   using Integer = typename Traits::Integer;
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kGroup = 8;  // values whose packed bits are whole bytes
 
   uint32_t VectorSize() const { return uint32_t{1} << log_size_; }
   uint64_t OffsetsBytes() const { return uint64_t{num_vectors_} * sizeof(uint32_t); }
@@ -108,8 +114,9 @@ class AlpDecoder final : public BlockDecoder<T> {
     return LoadLittleEndian<uint32_t>(data_.data() + size_t{index} * sizeof(uint32_t));
   }
 
-  // Checks a vector and decodes all of its SizeOf(index) values to `out`.
-  absl::Status Decode(uint32_t index, T* out) {
+  // Checks a vector and decodes `count` of its SizeOf(index) values, from value `first` on, to
+  // `out`. Precondition: `first` is a multiple of kGroup.
+  absl::Status Decode(uint32_t index, uint32_t first, uint32_t count, T* out) {
     const uint32_t size = SizeOf(index);
     const uint64_t begin = OffsetOf(index);
     const uint64_t end = OffsetOf(index + 1);
@@ -152,12 +159,12 @@ class AlpDecoder final : public BlockDecoder<T> {
     const uint8_t* const positions = packed + packed_bytes;
     const uint8_t* const values = positions + size_t{exceptions} * sizeof(uint16_t);
     // Wide loads may also read the bytes of the page after the integers.
-    AlpDecode(std::span<const uint8_t>(packed, data_.data() + data_.size()), width, frame, pair,
-              out, size);
+    AlpDecode(std::span(packed + first / kGroup * width, data_.data() + data_.size()), width, frame,
+              pair, out, count);
     for (size_t i = 0; i < exceptions; ++i) {
       const uint16_t at = LoadLittleEndian<uint16_t>(positions + i * sizeof(uint16_t));
       if (at >= size) return damaged("exception ", i, " is for value ", at, " of ", size);
-      std::memcpy(out + at, values + i * sizeof(T), sizeof(T));
+      if (at - first < count) std::memcpy(out + (at - first), values + i * sizeof(T), sizeof(T));
     }
     return absl::OkStatus();
   }

@@ -576,6 +576,41 @@ TEST(SlowSource, TheCacheKnowsFilesByTheirIdentity) {
   EXPECT_EQ(Cache::FileOf(very_long), Cache::FileOf(very_long));
 }
 
+// The blocks that are in use stay. Other blocks come and go, in any order of their hashes.
+TEST(SlowSource, TheCacheKeepsTheBlocksInUse) {
+  constexpr uint64_t kUsed = 100, kOthers = 1000;
+  internal::CachedBlocks cache(kUsed * 3000);
+  const auto key = [](uint64_t number) {
+    return internal::CachedBlocks::Key{{1, 2}, {.offset = number, .size = 1}};
+  };
+  const auto insert = [&](uint64_t number) {
+    auto block = std::make_shared<internal::ResidentBlock>();
+    block->bytes.Extend(1000);
+    block->head.first_ordinal = static_cast<uint32_t>(number);
+    cache.Insert(key(number), std::move(block));
+    EXPECT_LE(cache.counters().size_bytes, kUsed * 3000);
+  };
+  const auto holds = [&](uint64_t number) {
+    const auto found = cache.Find(key(number));
+    EXPECT_TRUE(found == nullptr || found->head.first_ordinal == number);
+    return found != nullptr;
+  };
+  for (uint64_t number = 0; number < kUsed; ++number) insert(number);
+  std::mt19937 random(1);
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    EXPECT_TRUE(holds(i % kUsed)) << i;
+    const uint64_t other = kUsed + random() % kOthers;
+    if (i % 4 == 0 && !holds(other)) insert(other);
+  }
+  const BlockCache::Counters counters = cache.counters();
+  EXPECT_GT(counters.evictions, 2000u);
+  EXPECT_GT(counters.blocks, kUsed);
+  uint64_t held = 0;
+  for (uint64_t number = 0; number < kUsed + kOthers; ++number)
+    held += cache.Peek(key(number)) != nullptr;
+  EXPECT_EQ(held, counters.blocks);
+}
+
 TEST(SlowSource, IdentitiesOfLocalFiles) {
   // A golden file was not changed in the last seconds, so it has an identity.
   const std::string golden = CFILE_SOURCE_DIR "/tests/golden/kudu/key_string_dict_seq.cfile";

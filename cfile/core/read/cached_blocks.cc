@@ -1,8 +1,11 @@
 #include "cfile/core/read/cached_blocks.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <random>
 #include <utility>
+#include <vector>
 
 #define XXH_INLINE_ALL  // so programs need no library xxhash
 #include "xxhash.h"
@@ -35,36 +38,59 @@ CachedBlocks::File CachedBlocks::FileOf(std::string_view identity) {
   return {hash.high64, hash.low64};
 }
 
+void CachedBlocks::Shard::Rehash(size_t num_buckets) {
+  buckets = std::vector<Place>(num_buckets, entries.end());
+  for (Place place = entries.begin(); place != entries.end(); ++place) Link(place);
+}
+
+void CachedBlocks::Shard::RemoveLast() {
+  const Place last = std::prev(entries.end());
+  Place* link = &Bucket(last->key);
+  while (*link != last) link = &(*link)->next;
+  *link = last->next;
+  counters.size_bytes -= last->size_bytes;
+  entries.pop_back();
+}
+
 std::shared_ptr<const ResidentBlock> CachedBlocks::Find(const Key& key) {
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
-  const auto found = shard.by_key.find(key);
-  if (found == shard.by_key.end()) {
+  const Place found = shard.Find(key);
+  if (found == shard.entries.end()) {
     ++shard.counters.misses;
     return nullptr;
   }
   ++shard.counters.hits;
-  shard.entries.splice(shard.entries.begin(), shard.entries, found->second);
-  return found->second->block;
+  // A move touches the neighbours in the list, too. So an entry moves only if, since its last move,
+  // a quarter of the entries has been inserted.
+  if (shard.insertions - found->moved > shard.entries.size() / 4) {
+    shard.entries.splice(shard.entries.begin(), shard.entries, found);
+    found->moved = shard.insertions;
+  }
+  return found->block;
 }
 
 std::shared_ptr<const ResidentBlock> CachedBlocks::Peek(const Key& key) {
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
-  const auto found = shard.by_key.find(key);
-  return found == shard.by_key.end() ? nullptr : found->second->block;
+  const Place found = shard.Find(key);
+  return found == shard.entries.end() ? nullptr : found->block;
 }
 
 void CachedBlocks::Insert(const Key& key, std::shared_ptr<const ResidentBlock> block) {
+  constexpr size_t kFewestBuckets = 64;
   const size_t size_bytes = kEntryBytes + block->bytes.capacity();
   if (size_bytes > shard_capacity_bytes_) return;
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
-  // The entry is allocated first: if an allocation fails, both containers stay unchanged.
-  std::list<Entry> entry;
-  entry.push_front({key, std::move(block), size_bytes});
-  if (!shard.by_key.emplace(key, entry.begin()).second) return;  // another thread stored the block
-  shard.entries.splice(shard.entries.begin(), entry);
+  if (shard.Find(key) != shard.entries.end()) return;  // another thread stored the block
+  const size_t buckets = shard.buckets.size();
+  if (shard.entries.size() >= buckets) shard.Rehash(std::max(kFewestBuckets, 2 * buckets));
+  shard.entries.push_front({.key = key,
+                            .block = std::move(block),
+                            .size_bytes = size_bytes,
+                            .moved = ++shard.insertions});
+  shard.Link(shard.entries.begin());
   shard.counters.size_bytes += size_bytes;
   MakeRoom(shard);
 }
@@ -72,21 +98,18 @@ void CachedBlocks::Insert(const Key& key, std::shared_ptr<const ResidentBlock> b
 void CachedBlocks::Grow(const Key& key, size_t size_bytes) {
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
-  const auto found = shard.by_key.find(key);
-  if (found == shard.by_key.end()) return;
-  found->second->size_bytes += size_bytes;
+  const Place found = shard.Find(key);
+  if (found == shard.entries.end()) return;
+  found->size_bytes += size_bytes;
   shard.counters.size_bytes += size_bytes;
   MakeRoom(shard);
 }
 
-// Evicts the least recently used blocks until the shard is within its capacity. Precondition: the
-// caller holds the shard's lock.
+// Evicts blocks until the shard is within its capacity. Precondition: the caller holds the shard's
+// lock.
 void CachedBlocks::MakeRoom(Shard& shard) const {
   while (shard.counters.size_bytes > shard_capacity_bytes_) {
-    const Entry& oldest = shard.entries.back();
-    shard.counters.size_bytes -= oldest.size_bytes;
-    shard.by_key.erase(oldest.key);
-    shard.entries.pop_back();
+    shard.RemoveLast();
     ++shard.counters.evictions;
   }
 }

@@ -9,8 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "absl/hash/hash.h"
 #include "cfile/block_cache.h"
@@ -28,7 +28,7 @@ struct ResidentBlock {
   mutable SeekIndexSlot seek_index;
 };
 
-// A cache of blocks. Each shard evicts its least recently used blocks first. Thread-safe.
+// A cache of blocks. Each shard evicts blocks in about the order of their last uses. Thread-safe.
 class CachedBlocks {
  public:
   explicit CachedBlocks(size_t capacity_bytes)
@@ -77,14 +77,30 @@ class CachedBlocks {
     Key key;
     std::shared_ptr<const ResidentBlock> block;
     size_t size_bytes;
+    uint64_t moved = 0;                    // Shard::insertions when the entry came to the front
+    std::list<Entry>::iterator next = {};  // of the same bucket
   };
+  using Place = std::list<Entry>::iterator;
+  // A hash table whose buckets are chains of entries, so that finding a block touches only its
+  // bucket and its entry. A failed allocation changes nothing.
   struct Shard {
     mutable std::mutex mutex;
-    std::list<Entry> entries;  // the most recently used first
-    // by_key is not an Abseil table, because a failed allocation destroys the contents of such a
-    // table.
-    std::unordered_map<Key, std::list<Entry>::iterator, absl::Hash<Key>> by_key;
+    std::list<Entry> entries;    // about in the order of their last uses, the latest first
+    std::vector<Place> buckets;  // a power of two of them; entries.end(): an empty bucket
+    uint64_t insertions = 0;
     BlockCache::Counters counters;
+
+    Place& Bucket(const Key& key) {
+      return buckets[absl::HashOf(key) >> 16 & (buckets.size() - 1)];
+    }
+    Place Find(const Key& key) {
+      Place place = buckets.empty() ? entries.end() : Bucket(key);
+      while (place != entries.end() && !(place->key == key)) place = place->next;
+      return place;
+    }
+    void Link(Place place) { place->next = std::exchange(Bucket(place->key), place); }
+    void Rehash(size_t num_buckets);
+    void RemoveLast();
   };
 
   Shard& ShardOf(const Key& key) { return shards_[absl::HashOf(key) % num_shards_]; }
