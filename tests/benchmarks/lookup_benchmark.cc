@@ -11,7 +11,8 @@
 // for one key. Before the last figures, "merge" says how many seconds the merge of the parts takes.
 // "flush" and "cold row" are elapsed times. "flush" makes 1,000 rows durable as a new part. "cold
 // row" reads four columns of a row (from RocksDB: all columns) when the indexes are in memory, but
-// no file is.
+// no file is. "p50" and "p99" are percentiles of elapsed times of a lookup of all columns in 4 and
+// 20 overlapping parts.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -156,18 +158,21 @@ void MeasureFlush(const std::string& who, const Flush& flush) {
   PrintFigure("1,000 rows", "flush, ms", who, 1e3 * seconds);
 }
 
+// Removes all files under `folder` from memory.
+void DropFolder(const std::string& folder) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) DropFromMemory(entry.path());
+  }
+}
+
 // Calls get(key) for keys that exist, each time when no file under `folder` is in memory. Prints
 // how many microseconds a call takes.
 template <typename Get>
 void MeasureCold(const std::string& who, const std::string& folder, const Queries& queries,
                  const Get& get) {
-  const auto drop = [&](size_t) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-      if (entry.is_regular_file()) DropFromMemory(entry.path());
-    }
-  };
   const double seconds = MedianElapsed(
-      kColdQueries, drop, [&](size_t i) { Check(get(queries.hits[i]), "the key is found"); });
+      kColdQueries, [&](size_t) { DropFolder(folder); },
+      [&](size_t i) { Check(get(queries.hits[i]), "the key is found"); });
   PrintFigure("merged", "cold row", who, 1e6 * seconds);
 }
 
@@ -294,6 +299,69 @@ void MeasureColdTable(const std::string& path, const Queries& queries) {
               [&](std::string_view key) { return OrDie(lookup.Get(key)).found(); });
 }
 
+// Prints the median and the 99th percentile of the microseconds that a call of get(i) takes, for
+// `calls` calls. prepare(i) is called before each, and its time does not count.
+template <typename Prepare, typename Get>
+void MeasurePercentiles(const std::string& data, const std::string& work, size_t calls,
+                        const Prepare& prepare, const Get& get) {
+  std::vector<double> seconds;
+  for (size_t i = 0; i < calls; ++i) {
+    prepare(i);
+    const auto begin = std::chrono::steady_clock::now();
+    get(i);
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  PrintFigure(data, work + ", p50", "TableLookup", 1e6 * seconds[calls / 2]);
+  PrintFigure(data, work + ", p99", "TableLookup", 1e6 * seconds[calls * 99 / 100]);
+}
+
+// Measures lookups of all columns in a table of `parts` overlapping parts: of data in memory, alone
+// and while another thread appends parts, merges them and collects garbage, and of data that is not
+// in memory.
+void MeasureOverlap(const std::string& path, size_t parts, uint64_t rows, const Queries& queries) {
+  const Schema schema = MakeSchema();
+  for (size_t part = 0; part < parts; ++part) WritePart(path, schema, RowsOf(part, parts, rows));
+  const std::string data = absl::StrCat(parts, " parts");
+  const std::vector<size_t> columns = {0, 1, 2, 3, 4, 5, 6};
+  TableReader table = OrDie(TableReader::Open(path));
+  std::optional<TableLookup> lookup = OrDie(table.NewLookup(columns));
+  const auto get = [&](size_t i) {
+    Check(OrDie(lookup->Get(std::string_view(queries.hits[i]))).found(), "the key is found");
+  };
+  for (size_t i = 0; i < kQueries; ++i) get(i);  // the data is in memory now
+  MeasurePercentiles(
+      data, "warm", kQueries, [](size_t) {}, get);
+  {
+    std::jthread writer([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        std::vector<std::string> merged;
+        for (size_t part = 0; part < 2; ++part)
+          WritePart(path, schema, RowsOf(part, rows / kRowsOfFlush, rows));
+        const TableReader now = OrDie(TableReader::Open(path));
+        for (size_t part = now.num_parts() - 2; part < now.num_parts(); ++part)
+          merged.push_back(OrDie(now.part(part)).name);
+        (void)OrDie(Compact(path, merged));
+        (void)OrDie(CollectGarbage(path));
+      }
+    });
+    const auto refresh = [&](size_t i) {
+      if (i % 1000 != 0) return;
+      table = OrDie(table.Refresh());
+      lookup = OrDie(table.NewLookup(columns));
+    };
+    MeasurePercentiles(data, "warm, beside changes", 5 * kQueries, refresh,
+                       [&](size_t i) { get(i % kQueries); });
+  }
+  table = OrDie(TableReader::Open(path, {.access = ReaderOptions::Access::kPread,
+                                         .block_cache = std::make_shared<BlockCache>(0)}));
+  lookup = OrDie(table.NewLookup(columns));
+  for (size_t i = 0; i < kQueries; i += 10) get(i);  // loads the indexes
+  MeasurePercentiles(
+      data, "cold", kColdQueries, [&](size_t) { DropFolder(path); }, get);
+}
+
 #ifdef CFILE_BENCHMARK_ROCKSDB
 void Must(const rocksdb::Status& status) { Check(status.ok(), status.ToString()); }
 
@@ -381,6 +449,8 @@ void Run(uint64_t rows) {
   MeasureColdTable(path, queries);
   MeasureFlush("TableWriter",
                [&](std::span<const Row> own) { WritePart(directory + "/flushed", schema, own); });
+  for (const size_t parts : {4, 20})
+    MeasureOverlap(absl::StrCat(directory, "/overlap-", parts), parts, rows, queries);
 #ifdef CFILE_BENCHMARK_ROCKSDB
   MeasureRocksDb(directory + "/rocksdb", schema, rows, queries);
 #endif
