@@ -27,7 +27,7 @@ class AlpDecoder final : public BlockDecoder<T> {
   absl::Status Open(const BlockView& block) override {
     this->count_ = this->position_ = 0;
     this->first_ordinal_ = block.first_ordinal;
-    held_ = kNone;
+    held_ = read_from_ = kNone;
     data_ = {};
     // A page without values may have no bytes at all.
     if (block.count == 0 && block.bytes.empty()) return absl::OkStatus();
@@ -71,7 +71,9 @@ class AlpDecoder final : public BlockDecoder<T> {
       const size_t taken = std::min<size_t>(size - first, wanted - done);
       if (taken == size) {
         CFILE_RETURN_IF_ERROR(Decode(index, 0, size, out.data() + done));
-      } else if (taken == 1 && index != held_) {
+      } else if (taken == 1 && index != held_ && index != read_from_) {
+        // The first value that is read alone. If a second one is read, the vector is decoded.
+        read_from_ = index;
         const uint32_t group = first / kGroup * kGroup;
         T values[kGroup];
         CFILE_RETURN_IF_ERROR(Decode(index, group, std::min(kGroup, size - group), values));
@@ -175,6 +177,7 @@ class AlpDecoder final : public BlockDecoder<T> {
   // The index of the vector in buffer_: the last vector that was read only partly. kNone: no
   // vector.
   uint32_t held_ = kNone;
+  uint32_t read_from_ = kNone;  // the vector from which a value was last read alone
   std::vector<T> buffer_;
 };
 

@@ -132,10 +132,10 @@ void WritePart(const std::string& path, const Schema& schema, std::span<const Ro
   OrDie(writer.Finish());
 }
 
-// Returns the median of the seconds that a call of work(i) takes. prepare(i) is called before, and
-// its time does not count.
+// Calls work(i) `calls` times, and returns how many seconds each call took, in ascending order.
+// prepare(i) is called before work(i), and its time does not count.
 template <typename Prepare, typename Work>
-double MedianElapsed(size_t calls, const Prepare& prepare, const Work& work) {
+std::vector<double> SortedElapsed(size_t calls, const Prepare& prepare, const Work& work) {
   std::vector<double> seconds;
   for (size_t i = 0; i < calls; ++i) {
     prepare(i);
@@ -145,7 +145,12 @@ double MedianElapsed(size_t calls, const Prepare& prepare, const Work& work) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   std::sort(seconds.begin(), seconds.end());
-  return seconds[calls / 2];
+  return seconds;
+}
+
+template <typename Prepare, typename Work>
+double MedianElapsed(size_t calls, const Prepare& prepare, const Work& work) {
+  return SortedElapsed(calls, prepare, work)[calls / 2];
 }
 
 // Calls flush(rows), which makes the rows durable. Prints how many milliseconds a call takes.
@@ -299,27 +304,19 @@ void MeasureColdTable(const std::string& path, const Queries& queries) {
               [&](std::string_view key) { return OrDie(lookup.Get(key)).found(); });
 }
 
-// Prints the median and the 99th percentile of the microseconds that a call of get(i) takes, for
-// `calls` calls. prepare(i) is called before each, and its time does not count.
+// Prints the median and the 99th percentile of the microseconds that get(i) takes. The arguments
+// are those of SortedElapsed.
 template <typename Prepare, typename Get>
 void MeasurePercentiles(const std::string& data, const std::string& work, size_t calls,
                         const Prepare& prepare, const Get& get) {
-  std::vector<double> seconds;
-  for (size_t i = 0; i < calls; ++i) {
-    prepare(i);
-    const auto begin = std::chrono::steady_clock::now();
-    get(i);
-    seconds.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  std::sort(seconds.begin(), seconds.end());
+  const std::vector<double> seconds = SortedElapsed(calls, prepare, get);
   PrintFigure(data, work + ", p50", "TableLookup", 1e6 * seconds[calls / 2]);
   PrintFigure(data, work + ", p99", "TableLookup", 1e6 * seconds[calls * 99 / 100]);
 }
 
-// Measures lookups of all columns in a table of `parts` overlapping parts: of data in memory, alone
-// and while another thread appends parts, merges them and collects garbage, and of data that is not
-// in memory.
+// Measures lookups of all columns in a table of `parts` overlapping parts, in three situations. All
+// data is in memory; the same while another thread appends parts, merges them and collects garbage;
+// no file is in memory.
 void MeasureOverlap(const std::string& path, size_t parts, uint64_t rows, const Queries& queries) {
   const Schema schema = MakeSchema();
   for (size_t part = 0; part < parts; ++part) WritePart(path, schema, RowsOf(part, parts, rows));

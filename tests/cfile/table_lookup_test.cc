@@ -355,8 +355,8 @@ TEST_F(TableLookupTest, TheProgramChoosesAmongManyRowsOfAString) {
   EXPECT_EQ(table.num_rows(), row);
 }
 
-// Each run, a range of rows of one part, has one row. Compact copies the columns after each 2^19
-// runs; at this border are the two rows of one key.
+// Compact copies at most about 2^19 ranges of rows at a time. Here each range has one row, and the
+// merge may find the first row of a key before a copy, and the second row after it.
 TEST_F(TableLookupTest, TheProgramChoosesMoreRunsThanAreCopiedAtOnce) {
   constexpr int32_t kKeys = 1'100'000;
   for (int32_t part = 0; part < 2; ++part) {

@@ -61,8 +61,8 @@ std::shared_ptr<const ResidentBlock> CachedBlocks::Find(const Key& key) {
     return nullptr;
   }
   ++shard.counters.hits;
-  // A move touches the neighbours in the list, too. So an entry moves only if, since its last move,
-  // a quarter of the entries has been inserted.
+  // A move also writes to the entry's neighbours in the list. To make few moves, an entry stays in
+  // its place until the insertions since its last move are more than a quarter of the entries.
   if (shard.insertions - found->moved > shard.entries.size() / 4) {
     shard.entries.splice(shard.entries.begin(), shard.entries, found);
     found->moved = shard.insertions;

@@ -81,8 +81,8 @@ class CachedBlocks {
     std::list<Entry>::iterator next = {};  // of the same bucket
   };
   using Place = std::list<Entry>::iterator;
-  // A hash table whose buckets are chains of entries, so that finding a block touches only its
-  // bucket and its entry. A failed allocation changes nothing.
+  // The entries are in a list, and also in a hash table: each bucket has a chain of entries. So
+  // finding a block usually reads one bucket and one entry. A failed allocation changes no entry.
   struct Shard {
     mutable std::mutex mutex;
     std::list<Entry> entries;    // about in the order of their last uses, the latest first
