@@ -405,7 +405,8 @@ enum {
   CFILE_OLDEST_READER_DEFAULT = 0,
   CFILE_OLDEST_READER_KUDU = 1,
   CFILE_OLDEST_READER_0_1 = 2,
-  CFILE_OLDEST_READER_0_2 = 3
+  CFILE_OLDEST_READER_0_2 = 3,
+  CFILE_OLDEST_READER_0_3 = 4
 };
 
 // A place for the bytes of a file. The library makes one call at a time. For the callbacks and

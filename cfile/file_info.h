@@ -26,6 +26,7 @@ struct BlockPointer {
 // Feature bits of the footer (cfile/FORMAT.md, File).
 inline constexpr uint32_t kFeatureChecksums = 1u << 0;
 inline constexpr uint32_t kFeatureArrayBlocks = 1u << 1;
+inline constexpr uint32_t kFeaturePieces = 1u << 25;
 inline constexpr uint32_t kFeatureOwnEncodings = 1u << 26;
 inline constexpr uint32_t kFeatureMovableBlocks = 1u << 28;
 inline constexpr uint32_t kFeatureNestedBlocks = 1u << 29;
@@ -116,6 +117,8 @@ struct FileInfo {
   std::optional<BlockPointer> positional_index_root;
   std::optional<BlockPointer> value_index_root;
   std::optional<BlockPointer> dictionary;
+  // The directory of the piece tables (cfile/FORMAT.md, Pieces).
+  std::optional<BlockPointer> piece_directory;
   std::optional<BlockPointer> statistics;
   // True if the statistics are larger than the sum of max_block_size_bytes and
   // max_bloom_filter_bytes of ReaderOptions. The file is then read as if it had no statistics.
@@ -143,6 +146,7 @@ struct FileInfo {
     return (incompatible_features & (kFeatureArrayBlocks | kFeatureNestedBlocks)) != 0;
   }
   bool has_extended_blocks() const { return (incompatible_features & kFeatureExtendedBlocks) != 0; }
+  bool has_pieces() const { return (incompatible_features & kFeaturePieces) != 0; }
   bool has_movable_blocks() const { return (incompatible_features & kFeatureMovableBlocks) != 0; }
   // True if this is a file in which Kudu keeps Bloom filters: a file without rows that has only a
   // value index. Its blocks, if there are any, are the filters (cfile/FORMAT.md, Bloom filter

@@ -26,6 +26,8 @@ enum class RegionKind : uint8_t {
   kValueNode,
   kDictionary,
   kStatistics,
+  kPieceTable,
+  kPieceDirectory,
   kFooter,
   kGap  // bytes that belong to no block: zeros between blocks, or a part of a damaged file
 };

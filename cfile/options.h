@@ -38,10 +38,14 @@ enum class OldestReader : uint32_t {
   // nullable key columns, no changed columns and no metadata of its own, and table.cft describes
   // all parts itself.
   kVersion0_1 = 2,
-  kVersion0_2 = 3,  // no limits
+  // Files with a value index have no piece tables (cfile/FORMAT.md, Pieces), so a search by key in
+  // a file that is not in memory reads a whole block.
+  kVersion0_2 = 3,
+  kVersion0_3 = 4,  // no limits
 };
 
-// Returns "kudu", "0.1" or "0.2"; "" for kDefault; "number N" for a number of a newer version.
+// Returns "kudu", "0.1", "0.2" or "0.3"; "" for kDefault; "number N" for a number of a newer
+// version.
 CFILE_EXPORT std::string OldestReaderName(OldestReader reader);
 // The inverse of OldestReaderName. kInvalidArgument: there is no such name.
 CFILE_EXPORT absl::StatusOr<OldestReader> ParseOldestReader(std::string_view name);

@@ -119,10 +119,11 @@ void LayoutArguments::AddTo(Command& command) {
               "2 (default), or 1: without checksums, statistics and the\nother extensions of "
               "version 2",
               OneOf({"1", "2"}));
-  command.Add("--oldest-reader READER", &oldest_reader_,
-              "Write only what this program can read: kudu (Apache Kudu), 0.1\nor 0.2 (versions of "
-              "cfile). Default: the newest, or what the table\nto which rows are added says",
-              OneOf({"kudu", "0.1", "0.2"}));
+  command.Add(
+      "--oldest-reader READER", &oldest_reader_,
+      "Write only what this program can read: kudu (Apache Kudu), 0.1,\n0.2 or 0.3 (versions of "
+      "cfile). Default: the newest, or what the table\nto which rows are added says",
+      OneOf({"kudu", "0.1", "0.2", "0.3"}));
   command.Add("--compat kudu", &oldest_reader_, "", OneOf({"kudu"})).group = "";  // until 0.3
 }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "encodings/core/assert.h"
+#include "encodings/core/block_piece.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/export.h"
@@ -61,6 +62,9 @@ struct EncoderOptions {
   // of Parquet pages still accept values of more than block_size_bytes bytes in total, because they
   // encode only in Finish. The caller must check the size of the finished block.
   bool whole_records = false;
+  // PREFIX, FSST, FOR, and PLAIN of numbers: the least size of a piece (BlockPiece), in bytes; 0:
+  // blocks have no pieces.
+  size_t piece_bytes = 0;
   // Parquet's encodings: whether blocks get skip tables. This does not change the other bytes of a
   // block, except that RLE_DICTIONARY counts the skip table when it chooses an encoding for a block
   // without codes.
@@ -88,6 +92,9 @@ struct EncodedBlock {
   // Positions where a decoder can begin, for encodings that can otherwise only be read from the
   // front. Empty: no table. The encoding defines the layout (cfile/FORMAT.md).
   ByteWriter skip_table;
+  // The pieces of the block, in order: together they have all its values. Empty: the block has no
+  // pieces, or would have only one.
+  std::vector<BlockPiece> pieces;
   uint32_t count = 0;
   // The encoding of this block if the encoder has chosen another one than its own (for example,
   // because codes would not save bytes). kAuto: the encoder's own encoding.
@@ -102,6 +109,7 @@ struct EncodedBlock {
   void Clear() {
     bytes.Clear();
     skip_table.Clear();
+    pieces.clear();
     count = 0;
     aligned_values_offset.reset();
     compressible = true;

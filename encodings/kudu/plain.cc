@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 #include "encodings/core/assert.h"
@@ -20,7 +21,9 @@ template <typename T>
 class FixedWidthEncoder final : public BlockEncoder<T> {
  public:
   explicit FixedWidthEncoder(const EncoderOptions& options)
-      : policy_(options), width_(kIsBytes<T> ? options.type_length : sizeof(T)) {
+      : policy_(options),
+        width_(kIsBytes<T> ? options.type_length : sizeof(T)),
+        piece_bytes_(options.piece_bytes) {
     CFILE_ASSERT(width_ > 0);
     const size_t values_bytes = std::max(options.block_size_bytes, kHeaderBytes) - kHeaderBytes;
     capacity_ = kIsBool ? 8 * std::max<size_t>(values_bytes, 1)
@@ -61,12 +64,31 @@ class FixedWidthEncoder final : public BlockEncoder<T> {
     block.Clear();
     block.bytes.Swap(bytes_);
     block.count = count_;
-    if constexpr (!kIsBytes<T> && !kIsBool) block.aligned_values_offset = uint32_t{kHeaderBytes};
+    if constexpr (!kIsBytes<T> && !kIsBool) {
+      block.aligned_values_offset = uint32_t{kHeaderBytes};
+      if (piece_bytes_ > 0) AddPieces(block);
+    }
     count_ = 0;
   }
 
  private:
   static constexpr bool kIsBool = std::is_same_v<T, bool>;
+
+  void AddPieces(EncodedBlock& block) const {
+    const auto most = static_cast<uint32_t>((piece_bytes_ + width_ - 1) / width_);
+    for (uint32_t first = 0, count = 0; first < count_ && count_ > most; first += count) {
+      count = std::min(most, count_ - first);
+      const auto begin = static_cast<uint32_t>(kHeaderBytes + first * width_);
+      ByteWriter front;
+      front.PutFixed(count);
+      front.PutFixed(uint32_t{0});
+      block.pieces.push_back({.count = count,
+                              .begin = begin,
+                              .size_bytes = static_cast<uint32_t>(count * width_),
+                              .front = std::string(front.view()),
+                              .key = std::string(block.bytes.view().substr(begin, width_))});
+    }
+  }
 
   void AppendBits(std::span<const bool> values) {
     size_t i = 0;  // first complete the last byte
@@ -80,7 +102,8 @@ class FixedWidthEncoder final : public BlockEncoder<T> {
 
   const KuduPolicy policy_;
   const size_t width_;  // bytes
-  size_t capacity_;     // values of a full block
+  const size_t piece_bytes_;
+  size_t capacity_;  // values of a full block
   ByteWriter bytes_;
   uint32_t count_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
@@ -22,6 +23,7 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
   explicit PrefixEncoder(const EncoderOptions& options)
       : block_size_bytes_(options.block_size_bytes),
         max_block_size_bytes_(options.max_block_size_bytes),
+        piece_bytes_(options.piece_bytes),
         restart_interval_(options.restart_interval) {
     CFILE_ASSERT(restart_interval_ > 0);
   }
@@ -39,6 +41,9 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
       if (until_restart_ == 0) {
         // Restart offsets are counted from the first entry. Finish adds the length of the header.
         if (count_ > 0) restarts_.PutFixed(static_cast<uint32_t>(entries_.size()));
+        if (piece_bytes_ > 0 &&
+            (count_ == 0 || entries_.size() - pieces_.back().begin >= piece_bytes_))
+          BeginPiece(previous, value);
         until_restart_ = restart_interval_;
         PutEntry(0, value);
       } else {
@@ -73,6 +78,7 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
     }
     out.PutFixed(static_cast<uint32_t>(num_restarts));
     block.count = count_;
+    FinishPieces(header_bytes, block.pieces);
     entries_.Clear();
     restarts_.Clear();
     previous_.clear();
@@ -81,6 +87,35 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
   }
 
  private:
+  // Begins a piece at the restart point of `value`, which is the next entry. Until Finish, `count`
+  // of a piece is the number of the values before it, and `begin` counts from the first entry.
+  void BeginPiece(std::string_view previous, std::string_view value) {
+    BlockPiece& piece = pieces_.emplace_back();
+    piece.count = count_;
+    piece.begin = static_cast<uint32_t>(entries_.size());
+    if (count_ > 0) piece.key = value.substr(0, CommonPrefix(previous, value) + 1);
+  }
+
+  // Moves the pieces to `out`. As a block, a piece has no restart points besides its first value:
+  // its restart interval is its count.
+  void FinishPieces(uint32_t header_bytes, std::vector<BlockPiece>& out) {
+    for (size_t i = 0; i < pieces_.size() && pieces_.size() > 1; ++i) {
+      BlockPiece& piece = pieces_[i];
+      const bool last = i + 1 == pieces_.size();
+      piece.count = (last ? count_ : pieces_[i + 1].count) - piece.count;
+      const size_t end = last ? entries_.size() : pieces_[i + 1].begin;
+      piece.size_bytes = static_cast<uint32_t>(end) - piece.begin;
+      piece.begin += header_bytes;
+      ByteWriter front;
+      const uint32_t header[] = {piece.count, 0, piece.count, 0};
+      PutGroupVarint32(header, front);
+      piece.front = front.view();
+      piece.back.assign(sizeof(uint32_t), '\0');
+    }
+    if (pieces_.size() > 1) out.swap(pieces_);
+    pieces_.clear();
+  }
+
   void PutEntry(size_t shared, std::string_view value) {
     CFILE_ASSERT(value.size() <= UINT32_MAX);
     const size_t unshared = value.size() - shared;
@@ -107,9 +142,11 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
 
   const size_t block_size_bytes_;
   const size_t max_block_size_bytes_;
+  const size_t piece_bytes_;
   const uint32_t restart_interval_;
   ByteWriter entries_;
   ByteWriter restarts_;
+  std::vector<BlockPiece> pieces_;
   std::string previous_;  // the last value of the previous Append
   uint32_t count_ = 0;
   uint32_t until_restart_ = 0;

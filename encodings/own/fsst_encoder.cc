@@ -63,6 +63,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
       if (count_ % kFsstGroupValues == 0) {
         // The text of a group begins with its whole first value: how much of it belongs to the
         // common prefix is known only at the end.
+        group_shared_.push_back(shared);
         shared = 0;
         group_texts_.push_back(text_.size());
       }
@@ -100,15 +101,18 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     block.count = count_;
     if (count_ > 0) {
       group_texts_.push_back(text_.size());
-      const FsstForm form = ChooseForm();
+      FsstForm form = ChooseForm();
       PutBlock(form, block.bytes);
       if (form == FsstForm::kSeparate && block.bytes.size() > options_.max_block_size_bytes) {
         block.bytes.Clear();
-        PutBlock(FsstForm::kFrontCoded, block.bytes);
+        form = FsstForm::kFrontCoded;
+        PutBlock(form, block.bytes);
       }
+      if (form == FsstForm::kFrontCoded && options_.piece_bytes > 0) AddPieces(block);
     }
     text_.Clear();
     group_texts_.clear();
+    group_shared_.clear();
     previous_.clear();
     whole_bytes_ = longest_ = common_ = count_ = 0;
     has_room_ = ascends_ = true;
@@ -244,6 +248,40 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     if (text > 0) text_ratio_ = (stored * kWhole + text - 1) / text;
   }
 
+  // Adds the pieces of `block`, which has form 1. A piece consists of whole groups. The front of a
+  // piece is the header of a block with the same common prefix.
+  void AddPieces(EncodedBlock& block) const {
+    const uint32_t groups = FsstGroups(count_);
+    const uint8_t* const bytes = block.bytes.data();
+    ByteWriter header;
+    header.PutFixed(FsstForm::kFrontCoded);
+    header.PutVint(common_);
+    header.PutBytes(text_.view().substr(0, common_));
+    const auto begin_of = [&](uint32_t group) {
+      return group == groups ? static_cast<uint32_t>(block.bytes.size())
+                             : LoadLittleEndian<uint32_t>(bytes + header.size() + group * 4);
+    };
+    for (uint32_t first = 0, end = 0; first < groups; first = end) {
+      const uint32_t begin = begin_of(first);
+      for (end = first + 1; end < groups && begin_of(end) - begin < options_.piece_bytes;) ++end;
+      ByteWriter front;
+      front.PutBytes(header.span());
+      const auto front_bytes = static_cast<uint32_t>(header.size() + (end - first) * 4);
+      for (uint32_t group = first; group < end; ++group)
+        front.PutFixed(front_bytes + begin_of(group) - begin);
+      const uint32_t position = first * kFsstGroupValues;
+      const std::string_view value = text_.view().substr(group_texts_[first], suffixes_[position]);
+      block.pieces.push_back({.count = std::min(count_, end * kFsstGroupValues) - position,
+                              .begin = begin,
+                              .size_bytes = begin_of(end) - begin,
+                              .front = std::string(front.view()),
+                              .key = first == 0
+                                         ? std::string()
+                                         : std::string(value.substr(0, group_shared_[first] + 1))});
+    }
+    if (block.pieces.size() == 1) block.pieces.clear();
+  }
+
   void Compress(FsstForm form, uint32_t group, size_t most) {
     BuildTexts(form, group, most);
     compressor_->CompressAll(texts_, codes_, code_sizes_);
@@ -306,11 +344,14 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   uint64_t text_ratio_ = kWhole * 5 / 8;
 
   // The current block: the sizes of all values, shared with the value before and not shared, the
-  // bytes that are not shared, and where the text of each group begins.
+  // bytes that are not shared, and where the text of each group begins. group_shared_: how many
+  // bytes the first value of each group shares with the value before, which are stored
+  // nevertheless.
   ByteWriter text_;
   std::vector<uint32_t> shared_;
   std::vector<uint32_t> suffixes_;
   std::vector<size_t> group_texts_;
+  std::vector<size_t> group_shared_;
   // The results of BuildTexts and Compress for a group. values_ has the bytes of the values.
   ByteWriter values_;
   std::vector<std::string_view> texts_;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "encodings/core/block_codec.h"
@@ -27,7 +28,7 @@ class VectorEncoder : public BlockEncoder<T> {
     while (taken < values.size() && !full()) {
       const std::span<const T> rest = values.subspan(taken);
       if (pending_ == 0 && most_pending_ == kVectorValues && rest.size() >= kVectorValues) {
-        PutVector(reinterpret_cast<const U*>(rest.data()), kVectorValues);
+        AddVector(reinterpret_cast<const U*>(rest.data()), kVectorValues);
         taken += kVectorValues;
         BeginVector();
         continue;
@@ -37,7 +38,7 @@ class VectorEncoder : public BlockEncoder<T> {
       pending_ += some;
       taken += some;
       if (pending_ == kVectorValues) {
-        PutVector(values_.data(), kVectorValues);
+        AddVector(values_.data(), kVectorValues);
         pending_ = 0;
         BeginVector();
       }
@@ -56,7 +57,7 @@ class VectorEncoder : public BlockEncoder<T> {
   void Finish(uint64_t /*first_ordinal*/, EncodedBlock& block) override {
     block.Clear();
     block.count = count();
-    if (pending_ > 0) PutVector(values_.data(), pending_);
+    if (pending_ > 0) AddVector(values_.data(), pending_);
     const size_t table_bytes = entries_.size() * Entry::kBytes;
     block.bytes.Reserve(table_bytes + vectors_.size());
     for (Entry entry : entries_) {
@@ -64,7 +65,9 @@ class VectorEncoder : public BlockEncoder<T> {
       entry.Put(block.bytes);
     }
     block.bytes.PutBytes(vectors_.span());
+    if (piece_bytes_ > 0) AddPieces(block);
     entries_.clear();
+    firsts_.clear();
     vectors_.Clear();
     pending_ = 0;
     BeginVector();
@@ -72,7 +75,9 @@ class VectorEncoder : public BlockEncoder<T> {
 
  protected:
   explicit VectorEncoder(const EncoderOptions& options)
-      : block_size_bytes_(options.block_size_bytes), whole_records_(options.whole_records) {
+      : block_size_bytes_(options.block_size_bytes),
+        piece_bytes_(options.piece_bytes),
+        whole_records_(options.whole_records) {
     BeginVector();
   }
 
@@ -101,6 +106,37 @@ class VectorEncoder : public BlockEncoder<T> {
   }
 
  private:
+  void AddVector(const U* values, size_t count) {
+    if (piece_bytes_ > 0) firsts_.push_back(values[0]);
+    PutVector(values, count);
+  }
+
+  // Adds the pieces of `block`. A piece consists of whole vectors, after their entries.
+  void AddPieces(EncodedBlock& block) const {
+    const size_t table_bytes = entries_.size() * Entry::kBytes;
+    const auto begin_of = [&](size_t i) {
+      return i == entries_.size() ? vectors_.size() : size_t{entries_[i].offset};
+    };
+    for (size_t first = 0, end = 0; first < entries_.size(); first = end) {
+      const size_t begin = begin_of(first);
+      for (end = first + 1; end < entries_.size() && begin_of(end) - begin < piece_bytes_;) ++end;
+      ByteWriter front;
+      for (size_t i = first; i < end; ++i) {
+        Entry entry = entries_[i];
+        entry.offset = static_cast<uint32_t>((end - first) * Entry::kBytes + begin_of(i) - begin);
+        entry.Put(front);
+      }
+      const size_t values = std::min<size_t>(block.count, end * kVectorValues);
+      block.pieces.push_back(
+          {.count = static_cast<uint32_t>(values - first * kVectorValues),
+           .begin = static_cast<uint32_t>(table_bytes + begin),
+           .size_bytes = static_cast<uint32_t>(begin_of(end) - begin),
+           .front = std::string(front.view()),
+           .key = std::string(reinterpret_cast<const char*>(&firsts_[first]), sizeof(T))});
+    }
+    if (block.pieces.size() == 1) block.pieces.clear();
+  }
+
   size_t WholeBytes() const { return entries_.size() * Entry::kBytes + vectors_.size(); }
 
   // Sets most_pending_: 0 if the block is full, less than kVectorValues if a whole vector could
@@ -120,7 +156,9 @@ class VectorEncoder : public BlockEncoder<T> {
   }
 
   const size_t block_size_bytes_;
+  const size_t piece_bytes_;
   const bool whole_records_;
+  std::vector<U> firsts_;       // the first value of each vector; only with pieces
   std::vector<Entry> entries_;  // offsets are counted from the first vector, until Finish
   ByteWriter vectors_;
   std::array<U, kVectorValues> values_;  // the values of the next vector

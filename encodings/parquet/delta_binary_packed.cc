@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <string>
 #include <type_traits>
 
 #include "encodings/core/assert.h"
@@ -367,6 +368,18 @@ absl::Status DeltaBinaryPackedCodec::Describe(PhysicalType type, const DecoderOp
               : DescribeDeltaBinaryPacked<int32_t>(block.count, "further blocks", description);
 }
 
+namespace {
+
+template <typename T>
+void PutDeltaHeader(const DeltaBlockShape& shape, size_t count, T first, ByteWriter& out) {
+  out.PutVint(shape.block_size);
+  out.PutVint(shape.miniblocks);
+  out.PutVint(count);
+  out.PutVint(ZigZagEncode(first));
+}
+
+}  // namespace
+
 template <typename T>
 void EncodeDeltaBinaryPacked(std::span<const T> values, const DeltaBlockShape& shape,
                              ByteWriter& out, std::vector<DeltaPlace<T>>* places) {
@@ -374,10 +387,7 @@ void EncodeDeltaBinaryPacked(std::span<const T> values, const DeltaBlockShape& s
   CFILE_ASSERT(shape.miniblocks > 0 && shape.block_size % (8 * shape.miniblocks) == 0);
   CFILE_ASSERT(places == nullptr || kSkipInterval % shape.block_size == 0);
   const size_t begin = out.size();
-  out.PutVint(shape.block_size);
-  out.PutVint(shape.miniblocks);
-  out.PutVint(values.size());
-  out.PutVint(ZigZagEncode(values.empty() ? 0 : values[0]));
+  PutDeltaHeader(shape, values.size(), values.empty() ? T{0} : values[0], out);
   const size_t miniblock_size = shape.block_size / shape.miniblocks;
   const std::unique_ptr<T[]> deltas(new T[shape.block_size]);
   const std::unique_ptr<U[]> ranges(new U[shape.miniblocks]);
@@ -405,8 +415,10 @@ namespace {
 template <typename T>
 class DeltaPageEncoder final : public PageEncoder<T> {
  public:
-  DeltaPageEncoder(const DeltaBlockShape& shape, bool skip_tables)
-      : shape_(shape), skip_tables_(skip_tables && kSkipInterval % shape.block_size == 0) {}
+  DeltaPageEncoder(const DeltaBlockShape& shape, bool skip_tables, size_t piece_bytes)
+      : shape_(shape),
+        skip_tables_(skip_tables && kSkipInterval % shape.block_size == 0),
+        piece_bytes_(piece_bytes) {}
 
   void Encode(std::span<const T> values, EncodedBlock& block) override {
     places_.clear();
@@ -415,11 +427,40 @@ class DeltaPageEncoder final : public PageEncoder<T> {
       block.skip_table.PutFixed(place.offset);
       block.skip_table.PutFixed(place.value);
     }
+    if (piece_bytes_ > 0 && !places_.empty()) AddPieces(values, block);
   }
 
  private:
+  // Adds the pieces of `block`. A piece consists of whole blocks of deltas, from a place on. Its
+  // last delta is not used: it leads to the first value of the next piece.
+  void AddPieces(std::span<const T> values, EncodedBlock& block) const {
+    const auto page_bytes = static_cast<uint32_t>(block.bytes.size());
+    ByteWriter header;
+    PutDeltaHeader(shape_, values.size(), values[0], header);
+    auto begin = static_cast<uint32_t>(header.size());
+    uint32_t first = 0;
+    for (size_t i = 0; i <= places_.size(); ++i) {
+      const bool last = i == places_.size();
+      const uint32_t end = last ? page_bytes : places_[i].offset;
+      if (!last && end - begin < piece_bytes_) continue;
+      const auto next = static_cast<uint32_t>(last ? values.size() : (i + 1) * kSkipInterval);
+      header.Clear();
+      PutDeltaHeader(shape_, next - first, values[first], header);
+      block.pieces.push_back(
+          {.count = next - first,
+           .begin = begin,
+           .size_bytes = end - begin,
+           .front = std::string(header.view()),
+           .key = std::string(reinterpret_cast<const char*>(&values[first]), sizeof(T))});
+      begin = end;
+      first = next;
+    }
+    if (block.pieces.size() == 1) block.pieces.clear();
+  }
+
   const DeltaBlockShape shape_;
   const bool skip_tables_;
+  const size_t piece_bytes_;
   std::vector<DeltaPlace<T>> places_;
 };
 
@@ -427,8 +468,8 @@ class DeltaPageEncoder final : public PageEncoder<T> {
 
 template <typename T>
 std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(const DeltaBlockShape& shape,
-                                                             bool skip_tables) {
-  return std::make_unique<DeltaPageEncoder<T>>(shape, skip_tables);
+                                                             bool skip_tables, size_t piece_bytes) {
+  return std::make_unique<DeltaPageEncoder<T>>(shape, skip_tables, piece_bytes);
 }
 
 #define CFILE_INSTANTIATE_DELTA(T)                                                                 \
@@ -437,7 +478,7 @@ std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(const DeltaBlockSha
   template void EncodeDeltaBinaryPacked<T>(std::span<const T>, const DeltaBlockShape&,             \
                                            ByteWriter&, std::vector<DeltaPlace<T>>*);              \
   template std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder<T>(const DeltaBlockShape&, \
-                                                                           bool);
+                                                                           bool, size_t);
 CFILE_INSTANTIATE_DELTA(int32_t)
 CFILE_INSTANTIATE_DELTA(int64_t)
 #undef CFILE_INSTANTIATE_DELTA

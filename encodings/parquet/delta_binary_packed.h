@@ -167,13 +167,15 @@ absl::Status SeekWithPlaces(Reader& reader, bool must_rewind, uint32_t position,
   return reader.Skip(position - reader.position());
 }
 
-// Return a new decoder or encoder of pages of int32_t or int64_t.
+// Return a new decoder or encoder of pages of int32_t or int64_t. `piece_bytes`: as in
+// EncoderOptions. Only pages with a skip table have pieces.
 template <typename T>
 std::unique_ptr<BlockDecoder<T>> MakeDeltaBinaryPackedDecoder(
     DeltaBlocks blocks = DeltaBlocks::kStrict);
 template <typename T>
 std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(
-    const DeltaBlockShape& shape = kDeltaBlockShape<T>, bool skip_tables = true);
+    const DeltaBlockShape& shape = kDeltaBlockShape<T>, bool skip_tables = true,
+    size_t piece_bytes = 0);
 
 // Describes the stream of `count` values at the front of the bytes that `description` has left: the
 // numbers of its header, then for each block the minimum delta, the bit widths, and the packed
@@ -200,7 +202,8 @@ struct DeltaBinaryPackedCodec : PageCodec<DeltaBinaryPackedCodec> {
 
   template <typename P>
   static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {}) {
-    return MakeDeltaBinaryPackedEncoder<P>(kDeltaBlockShape<P>, options.skip_tables);
+    return MakeDeltaBinaryPackedEncoder<P>(kDeltaBlockShape<P>, options.skip_tables,
+                                           options.piece_bytes);
   }
   template <typename P>
   static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& /*options*/ = {}) {

@@ -4,10 +4,11 @@
 // file_comparison. The figures of seeks and takes are microseconds of elapsed time, and KiB that
 // are read from the disk, for each key or row. The figures of scans are MB/s.
 //
-//   cold_reads DIRECTORY [ROWS [BLOCK_BYTES [SEEK_BLOCK_BYTES]]]
+//   cold_reads DIRECTORY [ROWS [BLOCK_BYTES [SEEK_BLOCK_BYTES [OLDEST_READER]]]]
 //
 // ROWS: 20 million by default. BLOCK_BYTES and SEEK_BLOCK_BYTES: the options block_size_bytes and
-// seek_block_size_bytes of the writer; if one is not given, the writer's default.
+// seek_block_size_bytes of the writer; if one is not given, or is 0, the writer's default.
+// OLDEST_READER: the option oldest_reader. There are a quarter as many URLs as rows.
 // DIRECTORY must be on a disk, not in tmpfs. Figures of different disks cannot be compared.
 #include <fcntl.h>
 #include <unistd.h>
@@ -171,7 +172,9 @@ void WriteFile(const File& file, const ColumnType& type, const WriterOptions& op
 #ifdef CFILE_BENCHMARK_LMDB
 void CheckLmdb(int code) { Check(code == MDB_SUCCESS, mdb_strerror(code)); }
 
-void MeasureLmdb(const std::string& path, std::span<const uint64_t> numbers,
+// `key_at(i)`: key i of all keys, in ascending order, as LMDB compares them.
+template <typename KeyAt>
+void MeasureLmdb(const std::string& data, const std::string& path, size_t rows, KeyAt key_at,
                  std::span<const std::string> keys) {
   MDB_env* environment = nullptr;
   MDB_txn* transaction = nullptr;
@@ -185,8 +188,8 @@ void MeasureLmdb(const std::string& path, std::span<const uint64_t> numbers,
     CheckLmdb(mdb_dbi_open(transaction, nullptr, 0, &database));
   };
   open(MDB_NOSYNC | MDB_WRITEMAP);
-  for (const uint64_t number : numbers) {
-    std::string text = HexKey(number);
+  for (size_t i = 0; i < rows; ++i) {
+    std::string text = key_at(i);
     MDB_val key{text.size(), text.data()};
     MDB_val value{0, text.data()};
     CheckLmdb(mdb_put(transaction, database, &key, &value, MDB_APPEND));
@@ -209,40 +212,71 @@ void MeasureLmdb(const std::string& path, std::span<const uint64_t> numbers,
       mdb_txn_abort(transaction);
       mdb_env_close(environment);
     });
-    PrintCost("random keys", "cold seek", flags == 0 ? "LMDB" : "LMDB without read-ahead", cost);
+    PrintCost(data, "cold seek", flags == 0 ? "LMDB" : "LMDB without read-ahead", cost);
   }
   std::filesystem::remove(path);
 }
 #endif
 
-void MeasureSeeks(const std::string& directory, size_t rows, const WriterOptions& options) {
-  const File file{.data = "random keys", .path = directory + "/cold-keys.cfile", .rows = rows};
-  const std::vector<uint64_t> numbers = SortedNumbers(rows);
-  std::vector<std::string> text;
-  std::vector<std::string_view> views;
-  WriteFile<std::string_view>(file, ColumnType::String(), options, [&](size_t begin, size_t end) {
-    text.clear();
-    for (size_t i = begin; i < end; ++i) text.push_back(HexKey(numbers[i]));
-    views.assign(text.begin(), text.end());
-    return std::span<const std::string_view>(views);
+// Measures searches in a column of sorted keys. `at(i)`: key i. `text_of(key)`: the key as LMDB
+// compares it.
+template <typename T, typename At, typename TextOf>
+void MeasureSeeks(const std::string& data, const std::string& directory, size_t rows,
+                  const ColumnType& type, const WriterOptions& options, At at, TextOf text_of) {
+  const File file{.data = data, .path = directory + "/cold-keys.cfile", .rows = rows};
+  std::vector<decltype(at(0))> some;  // owns its strings
+  std::vector<T> views;
+  WriteFile<T>(file, type, options, [&](size_t begin, size_t end) {
+    some.clear();
+    for (size_t i = begin; i < end; ++i) some.push_back(at(i));
+    views.assign(some.begin(), some.end());
+    return std::span<const T>(views);
   });
   std::mt19937_64 random(2);
-  std::vector<std::string> keys(kReads);
-  for (std::string& key : keys) key = HexKey(numbers[random() % numbers.size()]);
+  std::vector<decltype(at(0))> keys;
+  for (size_t i = 0; i < kReads; ++i) keys.push_back(at(random() % rows));
 #ifdef CFILE_BENCHMARK_LMDB
-  MeasureLmdb(directory + "/cold-keys.lmdb", numbers, keys);
+  std::vector<std::string> texts;
+  for (const auto& key : keys) texts.push_back(text_of(key));
+  MeasureLmdb(
+      data, directory + "/cold-keys.lmdb", rows, [&](size_t i) { return text_of(at(i)); }, texts);
 #endif
   for (const Way& way : kWays) {
     PrintCost(file.data, "cold seek", way.name, ColdCost(file.path, [&] {
                 const Reader reader = OpenCold(file, way.access);
-                auto cursor = OrDie(reader.NewCursor<std::string_view>());
-                for (const std::string& key : keys)
-                  Check(OrDie(cursor.SeekToKey(key)).exact, "a key is found");
+                auto cursor = OrDie(reader.NewCursor<T>());
+                for (const auto& key : keys)
+                  Check(OrDie(cursor.SeekToKey(T(key))).exact, "a key is found");
               }));
   }
-  MeasureTakes<std::string_view>(file, "");
-  MeasureScans<std::string_view>(file, "");
+  MeasureTakes<T>(file, "");
+  MeasureScans<T>(file, "");
   std::filesystem::remove(file.path);
+}
+
+void MeasureAllSeeks(const std::string& directory, size_t rows, const WriterOptions& options) {
+  {
+    const std::vector<uint64_t> numbers = SortedNumbers(rows);
+    MeasureSeeks<std::string_view>(
+        "random keys", directory, rows, ColumnType::String(), options,
+        [&](size_t i) { return HexKey(numbers[i]); }, [](const std::string& key) { return key; });
+  }
+  {
+    auto numbers = encodings::RandomInts<int64_t>(rows);
+    std::sort(numbers.begin(), numbers.end());
+    MeasureSeeks<int64_t>(
+        "int64 keys", directory, rows, ColumnType::Int64(), options,
+        [&](size_t i) { return numbers[i]; },
+        [](int64_t key) {  // big-endian, with the sign bit inverted
+          const uint64_t bits = __builtin_bswap64(static_cast<uint64_t>(key) ^ uint64_t{1} << 63);
+          return std::string(reinterpret_cast<const char*>(&bits), sizeof(bits));
+        });
+  }
+  const encodings::StringColumn urls = encodings::SortedUrls(rows / 4);  // distinct
+  MeasureSeeks<std::string_view>(
+      "URLs", directory, urls.values.size(), ColumnType::String(), options,
+      [&](size_t i) { return std::string(urls.values[i]); },
+      [](const std::string& key) { return key; });
 }
 
 // Measures a column without a value index, as a file alone and as a file of a table.
@@ -263,16 +297,20 @@ void MeasureColumn(const std::string& directory, const std::string& data, const 
 }
 
 int Main(int argc, char** argv) {
-  if (argc < 2 || argc > 5) {
-    std::fprintf(stderr, "usage: cold_reads DIRECTORY [ROWS [BLOCK_BYTES [SEEK_BLOCK_BYTES]]]\n");
+  if (argc < 2 || argc > 6) {
+    std::fprintf(
+        stderr,
+        "usage: cold_reads DIRECTORY [ROWS [BLOCK_BYTES [SEEK_BLOCK_BYTES [OLDEST_READER]]]]\n");
     return 1;
   }
   const std::string directory = argv[1];
   const size_t rows = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20'000'000;
   WriterOptions options{.value_index = true};
-  if (argc > 3) options.block_size_bytes = std::strtoull(argv[3], nullptr, 10);
+  if (argc > 3 && std::strtoull(argv[3], nullptr, 10) > 0)
+    options.block_size_bytes = std::strtoull(argv[3], nullptr, 10);
   if (argc > 4) options.seek_block_size_bytes = std::strtoull(argv[4], nullptr, 10);
-  MeasureSeeks(directory, rows, options);
+  if (argc > 5) options.oldest_reader = OrDie(ParseOldestReader(argv[5]));
+  MeasureAllSeeks(directory, rows, options);
   MeasureColumn<int64_t>(directory, "random int64", ColumnType::Int64(), options,
                          encodings::RandomInts<int64_t>(rows));
   MeasureColumn<int64_t>(directory, "sequence", ColumnType::Int64(), options,

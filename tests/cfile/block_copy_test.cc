@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/core/read/file_reader.h"
+#include "cfile/core/read/reader_access.h"
 #include "cfile/inspect.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
@@ -306,6 +308,46 @@ TEST(BlockCopyTest, DropsRowsBelowWithinABlock) {
   std::mt19937_64 random(1);
   ExpectRest(*cursor, part, random);
   EXPECT_TRUE(table.VerifyColumn(0, 0).ok());
+}
+
+// The pieces of a copied block are copied, too, and those of an encoded block are made again. Verify
+// compares all pieces with their blocks.
+TEST(BlockCopyTest, CopiesPieces) {
+  OneColumn<int64_t> one{.column = {.name = "c", .type = ColumnType::Int64()}};
+  WriterOptions options{.encoding = Encoding::kPlain, .value_index = true};
+  options.block_size_bytes = 32 * 1024;
+  std::mt19937_64 random(7);
+  int64_t value = 0;
+  for (int part = 0; part < 2; ++part) {
+    Column<int64_t> rows;
+    for (int i = 0; i < 20'000; ++i) rows.rows.push_back(value += 1 + random() % 1000);
+    one.Append(rows, options);
+  }
+  EXPECT_GE(one.CompactAndCheck(options).copied_blocks, 8u);
+  const Reader file = TableReader::Open(one.table)->OpenColumn(0, 0).value();
+  EXPECT_TRUE(file.info().has_pieces());
+  uint64_t tables = 0, blocks = 0;
+  for (const FileRegion& region : ListRegions(file).regions) {
+    tables += region.kind == RegionKind::kPieceTable;
+    blocks += region.kind == RegionKind::kDataBlock;
+  }
+  EXPECT_EQ(tables, 1u);
+  uint64_t records = 0;
+  internal::FileReader& reader = *internal::ReaderAccess::File(file);
+  ASSERT_TRUE(VisitBlocks(file, [&](const BlockInfo& block) {
+                internal::BlockBuffer buffer;
+                const auto found = reader.FindPieces(block.pointer, buffer);
+                records += found.ok() && found->table != nullptr;
+                return true;
+              }).ok());
+  EXPECT_GE(records, blocks - 1);  // the last block may be small
+  for (size_t i = 0; i < one.rows.rows.size(); i += 997) {
+    auto cursor = file.NewCursor<int64_t>();
+    const auto found = cursor->SeekToKey(*one.rows.rows[i]);
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_TRUE(found->exact);
+    EXPECT_EQ(found->ordinal, i);
+  }
 }
 
 TEST(BlockCopyTest, DamageIsNotCopied) {

@@ -24,6 +24,7 @@
 #include "absl/strings/str_join.h"
 #include "cfile/batch.h"
 #include "cfile/core/format/bloom_filter.h"
+#include "cfile/core/format/piece_table.h"
 #include "cfile/core/format/statistics_block.h"
 #include "cfile/core/format/stored_block.h"
 #include "cfile/core/read/block_cursor.h"
@@ -250,6 +251,21 @@ std::string Decode(const Example& example) {
       values.push_back(absl::StrCat(part.present_count, "/", part.null_count, "/", part.nan_count,
                                     ":", *part.Min<double>(), "..", *part.Max<double>()));
     }
+  } else if (kind == "piece-table") {
+    absl::Status in_record;
+    const absl::Status status =
+        internal::VisitPieceRecords(example.bytes, [&](const internal::PieceRecord& record) {
+          values.push_back(absl::StrCat(record.block.offset, "+", record.block.size, ":",
+                                        record.first_ordinal, ":", EncodingName(record.encoding)));
+          in_record = internal::VisitPieces(record, [&](const internal::Piece& piece) {
+            values.push_back(absl::StrCat(piece.num_rows, ":", piece.begin, "+", piece.size_bytes,
+                                          ":", std::string(piece.key)));
+            return true;
+          });
+          return in_record.ok();
+        });
+    for (const absl::Status& each : {status, in_record})
+      if (!each.ok()) return each.ToString();
   } else if (kind == "bloom-filter") {
     // Lists all numbers below 1000 that the filter may contain.
     const std::string filter(example.bytes.begin(), example.bytes.end());
@@ -313,7 +329,7 @@ TEST(FormatDocument, ExamplesDecodeToWhatTheySay) {
   }
   EXPECT_THAT(kinds, testing::ElementsAre("array", "block", "bloom-filter", "extended", "file",
                                           "group-varint", "levels", "movable", "nullable", "page",
-                                          "rle-hybrid", "statistics", "table"));
+                                          "piece-table", "rle-hybrid", "statistics", "table"));
 }
 
 // A rule is a list item that begins with its number in bold, "* **IX3** ...".
@@ -577,6 +593,8 @@ constexpr Breach kBreaches[] = {
     {"AR3", kAlpRd, 0x07, "06"},
     {"AR3", kAlpRd, 0x1b, "05"},
     {"AR4", kAlpRd, 0x1a, "b0"},
+    {"PC4", "piece-table", 0x05, "00"},
+    {"PC4", "piece-table", 0x1c, "20"},
     {"ST3", "statistics double rows=4", kEnd, kCut},
     {"ST4", "statistics double rows=4", 0x37, "04"},
     {"ST5", "statistics double rows=4", 0x03, "03"},

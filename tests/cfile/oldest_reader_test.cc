@@ -32,17 +32,18 @@ using testing::StartsWith;
 
 constexpr OldestReader kOld = OldestReader::kVersion0_1;
 constexpr OldestReader kNew = OldestReader::kVersion0_2;
+constexpr OldestReader kNewest = OldestReader::kVersion0_3;
 constexpr uint32_t kNewBits = kFeatureOwnEncodings | kFeatureMovableBlocks;
 
 TEST(OldestReaderTest, HasNames) {
-  for (const OldestReader reader : {OldestReader::kKudu, kOld, kNew}) {
+  for (const OldestReader reader : {OldestReader::kKudu, kOld, kNew, kNewest}) {
     const auto parsed = ParseOldestReader(OldestReaderName(reader));
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     EXPECT_EQ(*parsed, reader);
   }
   EXPECT_EQ(OldestReaderName(OldestReader::kDefault), "");
   EXPECT_EQ(OldestReaderName(OldestReader{9}), "number 9");
-  for (const char* const name : {"", "0.3", "number 9"}) {
+  for (const char* const name : {"", "0.4", "number 9"}) {
     EXPECT_EQ(ParseOldestReader(name).status().code(), absl::StatusCode::kInvalidArgument) << name;
   }
 }
@@ -150,7 +151,7 @@ TEST_F(OldestReaderTableTest, TableKeepsItsReader) {
 
 TEST_F(OldestReaderTableTest, NewTableHasTheNewestReaderOfItsOptions) {
   WritePart(0, 10);
-  EXPECT_EQ(OpenTable().oldest_reader(), kNew);
+  EXPECT_EQ(OpenTable().oldest_reader(), kNewest);
   const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int32()},
                                   {.name = "b", .type = ColumnType::Int32()}}};
   const std::vector<WriterOptions> options = {{.oldest_reader = OldestReader::kKudu},
@@ -317,7 +318,7 @@ TEST_F(OldestReaderTableTest, PreparedPartsKeepIt) {
   const std::vector<std::string> parts = {prepare(both, {{.oldest_reader = kOld}}),
                                           prepare(both, {})};
   ASSERT_TRUE(CommitParts(both, parts).ok());
-  EXPECT_EQ(TableReader::Open(both)->oldest_reader(), kNew);
+  EXPECT_EQ(TableReader::Open(both)->oldest_reader(), kNewest);
 }
 
 }  // namespace cfile::oldest_reader_test

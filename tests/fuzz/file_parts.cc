@@ -5,6 +5,7 @@
 #include "cfile/core/format/block_appender.h"
 #include "cfile/core/format/crc32c.h"
 #include "cfile/core/format/file_metadata.h"
+#include "cfile/core/format/piece_table.h"
 #include "tests/campaign/parts.h"
 
 namespace cfile::fuzz {
@@ -141,6 +142,16 @@ std::optional<FileParts> FileParts::Of(std::span<const uint8_t> file) {
   }
   if (read.dictionary) walk.Take(Kind::kDictionary, *read.dictionary);
   if (read.statistics) walk.Take(Kind::kStatistics, *read.statistics);
+  if (read.piece_directory) {
+    // Write does not change the offsets in these blocks. They stay right if no block changes its
+    // size.
+    const Part* const part = walk.Take(Kind::kPieceDirectory, *read.piece_directory);
+    const auto directory =
+        part == nullptr ? absl::StatusOr<internal::PieceDirectory>(internal::PieceDirectory())
+                        : internal::ParsePieceDirectory(part->bytes, *read.piece_directory);
+    for (const auto& place : directory.value_or(internal::PieceDirectory()))
+      walk.Take(Kind::kPieceTable, place.table);
+  }
   result.parts_.push_back({.kind = Kind::kHeader, .bytes = ToBytes(read.header_message)});
   for (auto& [offset, part] : walk.blocks()) result.parts_.push_back(std::move(part));
   result.parts_.push_back({.kind = Kind::kFooter, .bytes = ToBytes(read.footer_message)});
@@ -185,6 +196,7 @@ Bytes FileParts::Write(size_t changed, const std::function<void(Bytes&)>& change
   if (footer.has_dict_block_ptr()) Move(places, *footer.mutable_dict_block_ptr());
   if (footer.extensions().has_statistics())
     Move(places, *footer.mutable_extensions()->mutable_statistics());
+  if (footer.has_piece_directory()) Move(places, *footer.mutable_piece_directory());
   ends.Clear();
   AppendFooter(magic, bytes_of(parts_.size() - 1, ToBytes(footer.SerializeAsString())), ends);
   file.insert(file.end(), ends.data(), ends.data() + ends.size());

@@ -14,7 +14,16 @@ namespace cfile::fuzz {
 // The parts of a file in uncompressed form.
 class FileParts {
  public:
-  enum class Kind : uint8_t { kHeader, kIndexNode, kDataBlock, kDictionary, kStatistics, kFooter };
+  enum class Kind : uint8_t {
+    kHeader,
+    kIndexNode,
+    kDataBlock,
+    kDictionary,
+    kStatistics,
+    kPieceTable,
+    kPieceDirectory,
+    kFooter
+  };
   struct Part {
     Kind kind;
     BlockPointer pointer = {};  // only for blocks

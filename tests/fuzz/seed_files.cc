@@ -41,6 +41,10 @@ std::vector<Bytes> SeedFiles() {
       });
     }
   }
+  // A file with pieces, which only large blocks have.
+  const auto keys = RandomColumn<int64_t>(ColumnType::Int64(), 2500, -1, /*sorted=*/true, random);
+  files.push_back(WriteColumn<int64_t>(ColumnType::Int64(),
+                                       {.encoding = Encoding::kPlain, .value_index = true}, keys));
   for (const LevelLimits& limits : {LevelLimits{0, 2}, LevelLimits{1, 2}, LevelLimits{2, 4},
                                     LevelLimits::KuduArray(false), LevelLimits::KuduArray(true)}) {
     const auto leaf = RandomLeaf<int32_t>(ColumnType::Int32(), limits, 60, 0, random);

@@ -5,6 +5,7 @@
 #include "cfile/core/format/crc32c.h"
 #include "cfile/core/format/file_metadata.h"
 #include "cfile/core/format/level_block.h"
+#include "cfile/core/format/piece_table.h"
 #include "cfile/core/format/statistics_block.h"
 #include "cfile/inspect.h"
 #include "cfile/packed_file.h"
@@ -495,6 +496,50 @@ std::vector<Bytes> PackedDirectorySeeds() {
   return seeds;
 }
 
+// Input: a key and a piece table, or the directory of piece tables.
+void PieceTables(std::span<const uint8_t> bytes) {
+  uint64_t key;
+  if (!TakeNumbers(bytes, key)) return;
+  const std::string_view wanted = encodings::AsString({reinterpret_cast<uint8_t*>(&key), 8});
+  const absl::Status status =
+      internal::VisitPieceRecords(bytes, [&](const internal::PieceRecord& record) {
+        uint64_t end = 0, rows = 0;
+        const absl::Status pieces =
+            internal::VisitPieces(record, [&](const internal::Piece& piece) {
+              Expect(piece.begin >= end && piece.first_row == rows);
+              end = uint64_t{piece.begin} + piece.size_bytes;
+              rows += piece.num_rows;
+              Expect(end <= record.block.size);
+              Touch(encodings::AsString(piece.front));
+              Touch(encodings::AsString(piece.back));
+              return true;
+            });
+        if (!pieces.ok()) ExpectBadData(pieces);
+        const auto found = internal::FindPiece(record, wanted);
+        Expect(!found.ok() || !*found || (*found)->first_row == 0 || (*found)->key < wanted);
+        const auto again = internal::FindPieceRecord(bytes, record.block);
+        Expect(again.ok() && again->has_value());
+        return true;
+      });
+  if (!status.ok()) ExpectBadData(status);
+  const BlockPointer pointer{.offset = 1 << 20, .size = static_cast<uint32_t>(bytes.size())};
+  const auto directory = internal::ParsePieceDirectory(bytes, pointer);
+  if (!directory.ok()) return ExpectBadData(directory.status());
+  for (const internal::PieceTablePlace& place : *directory) {
+    Expect(place.first_block < place.table.offset && place.table.end() <= pointer.offset);
+    Expect(internal::FindPieceTable(*directory, place.first_block)->table == place.table);
+  }
+}
+
+std::vector<Bytes> PieceTableSeeds() {
+  std::vector<Bytes> seeds;
+  for (const Kind kind : {Kind::kPieceTable, Kind::kPieceDirectory}) {
+    for (const Bytes& bytes : MessageSeeds(kind))
+      seeds.push_back(WithNumbers(bytes, uint64_t{0x1234567890}));
+  }
+  return seeds;
+}
+
 // Input: a version and a codec, followed by a stored block without its checksum, or by a movable
 // block with its checksums.
 void StoredBlock(std::span<const uint8_t> bytes) {
@@ -661,6 +706,7 @@ std::vector<Target> Targets() {
           {"bitmap", Bitmap, BitmapSeeds},
           {"statistics", Statistics, StatisticsSeeds},
           {"stored-block", StoredBlock, StoredBlockSeeds},
+          {"piece-table", PieceTables, PieceTableSeeds},
           {"compound-key", CompoundKeys, CompoundKeySeeds},
           {"table-file", TableFile, TableFileSeeds},
           {"table-chunk", TableChunk, TableChunkSeeds},

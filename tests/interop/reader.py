@@ -139,7 +139,7 @@ Extensions: data_type=1:int encoding=2:int compression=3:int type_length=4:int d
 Header: major_version=1:int minor_version=2:int metadata=3:Pair*
 Footer: data_type=1:int encoding=2:int num_values=3:int posidx_info=4:Tree validx_info=5:Tree compression=6:int \
     metadata=7:Pair* is_type_nullable=8:bool dict_block_ptr=9:Pointer incompatible_features=10:uint \
-    compatible_features=11:uint is_type_array=12:bool extensions=1000:Extensions
+    compatible_features=11:uint is_type_array=12:bool extensions=1000:Extensions piece_directory=1001:Pointer
 Trailer: num_entries=1:int type=2:enum2
 BlockStatistics: present_count=1:uint null_count=2:uint nan_count=3:uint min_key=4:bytes max_key=5:bytes min_inexact=6:bool \
     max_inexact=7:bool
@@ -1021,8 +1021,25 @@ def _array_block(cursor, column):
 
 # ---------------------------------------------------------------- files
 
-CHECKSUMS, ARRAYS, OWN_ENCODINGS, MOVABLE, LEVELS, EXTENDED = 1, 2, 1 << 26, 1 << 28, 1 << 29, 1 << 30
-FILE_BITS = CHECKSUMS | ARRAYS | OWN_ENCODINGS | MOVABLE | LEVELS | EXTENDED
+CHECKSUMS, ARRAYS, PIECES, OWN_ENCODINGS, MOVABLE, LEVELS, EXTENDED = 1, 2, 1 << 25, 1 << 26, 1 << 28, 1 << 29, 1 << 30
+FILE_BITS = CHECKSUMS | ARRAYS | PIECES | OWN_ENCODINGS | MOVABLE | LEVELS | EXTENDED
+
+def piece_record(cursor):
+    """Reads a record of a piece table: block, first, encoding, and pieces of rows, key, begin, size, crc, front, back; first: a row."""
+    at = cursor.sub(cursor.vint(32))
+    record = Message(block=Message(offset=at.vint(64), size=at.vint(32)), first=at.vint(32), encoding=at.vint(32), pieces=[])
+    row = end = 0
+    while at.left():
+        rows, key = at.vint(32), at.take(at.vint(64))
+        begin, size, crc = end + at.vint(32), at.vint(32), at.fixed32()
+        end = begin + size
+        at.refuse(not rows or end > record.block.size, "a piece has no rows, or is not in its block")
+        at.refuse(record.pieces and key < record.pieces[-1].key, "the keys of pieces do not ascend")
+        front, back = at.take(at.vint(64)), at.take(at.vint(64))
+        record.pieces.append(Message(first=row, rows=rows, key=key, begin=begin, size=size, crc=crc, front=front, back=back))
+        row += rows
+    at.refuse(not record.pieces, "a record has no pieces")
+    return record
 
 class CFile:
     def __init__(self, data, name="file"):
@@ -1065,6 +1082,10 @@ class CFile:
         refuse(bool(array) != bool(footer.is_type_array) or array and has_levels, where, "the bits of arrays and levels do not fit")
         refuse(self.encoding >= 1000 and not bits & OWN_ENCODINGS, where, "bit 26 is clear, but the encoding needs it")
         refuse(bits & OWN_ENCODINGS and not extended, where, "bit 26 is set without bit 30")
+        self.piece_directory = footer.piece_directory or Message() if bits & PIECES else None
+        refuse(bits & PIECES and not self.checksums, where, "bit 25 is set without bit 0")
+        if bits & PIECES:
+            self.stored(self.piece_directory, "piece directory")
         refuse(bits & MOVABLE and not (extended and self.checksums), where, "bit 28 is set without bits 0 and 30")
         self.num_values, self.num_entries, levels = footer.num_values, None, None
         refuse(self.num_values is None or not 0 <= self.num_values < 1 << 32, where, f"num_values is {self.num_values}")
@@ -1238,6 +1259,55 @@ class CFile:
             i = bisect.bisect_left(block.rows, wanted, key=memcmp)
             return block.first + i, memcmp(block.rows[i]) == wanted
         return self.num_values, False
+
+    # -- pieces
+
+    def piece_tables(self):
+        """Yields (offset of the first data block, pointer to the table) for each entry of the piece directory."""
+        if self.piece_directory is None:
+            return
+        data, where = self.block(self.piece_directory, "piece directory")
+        cursor, first, end = Cursor(data, where), 0, 0
+        cursor.refuse(not data, "it has no entries")
+        while cursor.left():
+            blocks, gap, size = cursor.vint(64), cursor.vint(64), cursor.vint(32)
+            first, table = first + blocks, Message(offset=end + gap, size=size)
+            cursor.refuse(not blocks or first < end or table.offset <= first or not size, "the blocks and tables do not ascend")
+            end = table.offset + size
+            cursor.refuse(end > self.piece_directory.offset, "a table does not lie before the directory")
+            yield first, table
+
+    def pieces(self, table):
+        """Yields the records of a piece table."""
+        data, where = self.block(table, "piece table")
+        cursor = Cursor(data, where)
+        while cursor.left():
+            yield piece_record(cursor)
+
+    def piece_values(self, record, piece):
+        """Reads one piece of a block. Returns its values."""
+        cursor, where = self.stored(record.block, "data block")
+        data = cursor.take(record.block.size)[piece.begin:piece.begin + piece.size]
+        refuse(crc32c(data) != piece.crc, where, f"the checksum of the piece from row {piece.first} on is wrong")
+        body = Cursor(piece.front + data + piece.back, where)
+        if record.encoding < 100:
+            count, first, values = _kudu_block(body, self.column, record.encoding)
+            body.refuse((count, first) != (piece.rows, 0), "the body of a piece has another count or first ordinal")
+        else:
+            values = parquet_page(record.encoding, body, piece.rows, self.column.shape, self.column.dictionary)
+        return values
+
+    def seek_key_in_piece(self, wanted):
+        """As seek_key, but reads a piece of the block. None if the block has no pieces, or if the value is not in this piece."""
+        pointer, memcmp = self._descend("value", wanted), self.column.shape.memcmp
+        tables = [table for first, table in self.piece_tables() if pointer and first <= pointer.offset]
+        for record in self.pieces(tables[-1]) if tables else ():
+            if record.block == pointer:
+                smaller = [piece for piece in record.pieces if piece.key < wanted] or record.pieces[:1]
+                values = self.piece_values(record, smaller[-1])
+                i = bisect.bisect_left(values, wanted, key=memcmp)
+                return (record.first + smaller[-1].first + i, memcmp(values[i]) == wanted) if i < len(values) else None
+        return None
 
     # -- contents
 

@@ -19,6 +19,7 @@ def check_file(file):
     statistics = file.statistics()
     if statistics:
         check_statistics(statistics, blocks, file.column.shape, f"{file.name}, statistics")
+    check_pieces(file, {pointer.offset: (pointer, block) for place in places[:1] for pointer, block in zip(place, blocks)})
     check_layout(file, places)
     return len(list(file.bloom_filters())) if file.is_bloom() else len(blocks)
 
@@ -37,11 +38,34 @@ def check_value_keys(file, blocks):
         last = forms[-1]
 
 
+def check_pieces(file, blocks):
+    """Compares all pieces with their blocks. blocks: (pointer, block) by offset."""
+    memcmp, before = file.column.shape.memcmp, 0
+    for first_block, table in file.piece_tables():
+        records = list(file.pieces(table))
+        for record in records:
+            where = f"{file.name}, pieces of the data block at {record.block.offset}"
+            pointer, block = blocks.get(record.block.offset, (None, None))
+            refuse(pointer != record.block or record.block.offset < before, where, "there is no such data block")
+            before = record.block.offset + record.block.size
+            refuse((record.first, record.encoding) != (block.first, block.encoding), where, "first ordinal or encoding differ")
+            refuse(sum(piece.rows for piece in record.pieces) != len(block.rows), where, "the pieces do not have all rows")
+            for piece in record.pieces:
+                rows = block.rows[piece.first:piece.first + piece.rows]
+                refuse(list(file.piece_values(record, piece)) != list(rows), where, f"the values from row {piece.first} on differ")
+                first, last = memcmp(rows[0]), memcmp(block.rows[piece.first - 1]) if piece.first else None
+                right = last < piece.key <= first or piece.key <= first == last if piece.first else piece.key == b""
+                refuse(not right, where, f"the key {piece.key.hex()} does not separate the piece from row {piece.first} on")
+        ascends = records and records[0].block.offset == first_block and before <= table.offset
+        refuse(not ascends, f"{file.name}, piece table at {table.offset}", "its records are not those that the directory says")
+
+
 def check_layout(file, places):
     """Blocks must not overlap, and bytes outside of all blocks must be zero."""
     pointers = [pointer for place in places for pointer in place]
     pointers += [child for leaf, entries in file._nodes.values() if not leaf for _, child in entries]
     pointers += [file.root("ordinal"), file.root("value"), file.footer.dict_block_ptr, (file.footer.extensions or Message()).statistics]
+    pointers += [file.piece_directory] + [table for _, table in file.piece_tables()]
     ranges = sorted({(p.offset, p.offset + p.size) for p in pointers if p})
     at = 0
     for start, end in [(0, file.first_byte), *ranges, (file.last_byte, len(file.data))]:

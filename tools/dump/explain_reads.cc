@@ -93,6 +93,7 @@ struct FileReads {
   std::string path = {};
   std::string column = {};  // the name of the column; empty if the file is not in a table
   uint64_t size_bytes = 0;  // the size of the file
+  bool has_pieces = false;
   std::vector<Touched> touched = {};
   // Reads that have a line of their own: those that contain nothing in `touched`, and those of the
   // front and of the end of the file, which were made when the file was opened.
@@ -107,8 +108,11 @@ struct FileReads {
   }
 };
 
+// True if `read` is of the whole block, perhaps with other bytes, or of a piece of it.
 bool Has(const ObservedRead& read, const BlockPointer& pointer) {
-  return read.offset <= pointer.offset && pointer.end() <= read.offset + read.size_bytes;
+  const uint64_t end = read.offset + read.size_bytes;
+  return (read.offset <= pointer.offset && pointer.end() <= end) ||
+         (pointer.offset <= read.offset && end <= pointer.end());
 }
 
 struct Place {
@@ -176,6 +180,7 @@ absl::StatusOr<FileReads> ReadsOf(const Input& input, const CommonOptions& commo
   }
   const FileInfo& info = reader->info();
   result.size_bytes = info.file_size_bytes;
+  result.has_pieces = info.has_pieces();
   const auto add = [&](const char* what, const std::optional<BlockPointer>& pointer) {
     const bool was_read =
         pointer && std::any_of(file.reads.begin(), file.reads.end(), [&](const ObservedRead& read) {
@@ -185,6 +190,7 @@ absl::StatusOr<FileReads> ReadsOf(const Input& input, const CommonOptions& commo
   };
   add("dictionary", info.dictionary);
   add("statistics", info.statistics);
+  add("piece directory", info.piece_directory);
   for (Touched& touched : result.touched) {
     const auto read = std::find_if(file.reads.begin(), file.reads.end(),
                                    [&](const auto& each) { return Has(each, touched.pointer); });
@@ -201,11 +207,13 @@ absl::StatusOr<FileReads> ReadsOf(const Input& input, const CommonOptions& commo
 }
 
 // The name of a read of FileReads::others.
-std::string NameOf(const ObservedRead& read, uint64_t file_size) {
+std::string NameOf(const ObservedRead& read, const FileReads& file) {
   const bool first = read.offset == 0;
-  const bool last = read.offset + read.size_bytes == file_size;
+  const bool last = read.offset + read.size_bytes == file.size_bytes;
   if (first && last) return "whole file";
-  return first ? "front of the file" : last ? "end of the file" : "other";
+  if (first) return "front of the file";
+  if (last) return "end of the file";
+  return file.has_pieces ? "piece table" : "other";
 }
 
 std::string TimeText(std::chrono::nanoseconds time) {
@@ -249,7 +257,7 @@ Document DocumentOf(const FileReads& file, const CommonOptions& common) {
     record.AddText("time", read == nullptr ? "" : TimeText(read->time));
   };
   for (const ObservedRead* read : file.others) {
-    add(NameOf(*read, file.size_bytes), read->offset, read->size_bytes, nullptr, read);
+    add(NameOf(*read, file), read->offset, read->size_bytes, nullptr, read);
   }
   for (const Touched& each : file.touched) {
     add(each.what, each.pointer.offset, each.pointer.size, &each, file.ReadFor(each));

@@ -13,7 +13,7 @@
 namespace cfile::internal {
 namespace {
 
-constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureArrayBlocks |
+constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureArrayBlocks | kFeaturePieces |
                                         kFeatureOwnEncodings | kFeatureMovableBlocks |
                                         kFeatureNestedBlocks | kFeatureExtendedBlocks;
 constexpr uint32_t kSupportedTableFeatures = kTableFeatureNullableKeys | kTableFeatureChunks |
@@ -82,6 +82,8 @@ absl::Status CheckDependencies(const FileInfo& info) {
   if (info.has_movable_blocks() && !(info.has_checksums() && info.has_extended_blocks())) {
     return damaged("movable blocks need the feature bits of checksums and of extended blocks");
   }
+  if (info.has_pieces() && !info.has_checksums())
+    return damaged("piece tables need the feature bit of checksums");
   return absl::OkStatus();
 }
 
@@ -104,6 +106,7 @@ std::vector<std::string> FeatureNames(uint32_t incompatible_features) {
     const uint32_t bit = left & -left;
     names.push_back(bit == kFeatureChecksums        ? "checksums"
                     : bit == kFeatureArrayBlocks    ? "array blocks"
+                    : bit == kFeaturePieces         ? "pieces"
                     : bit == kFeatureOwnEncodings   ? "own encodings"
                     : bit == kFeatureMovableBlocks  ? "movable blocks"
                     : bit == kFeatureNestedBlocks   ? "nested blocks"

@@ -34,7 +34,7 @@ bool NeedsExtendedBlocks(uint32_t data_type, uint32_t encoding, uint32_t compres
 bool NeedsExtendedBlocks(const FileInfo& info);
 
 // kDataLoss if a feature bit is not set although the type, the encoding, the codec or another
-// feature bit of `info` needs this bit (rules F22, F25, F27 and F29 of cfile/FORMAT.md).
+// feature bit of `info` needs this bit (rules F22, F25, F27, F29 and F30 of cfile/FORMAT.md).
 absl::Status CheckDependencies(const FileInfo& info);
 
 // Returns the incompatible feature bits that a file needs if one of its blocks, or its footer, has

@@ -351,6 +351,11 @@ class MetadataReader {
     if (footer_.dict_block_ptr != nullptr) {
       CFILE_ASSIGN_OR_RETURN(info_.dictionary, ReadPointer("dictionary", *footer_.dict_block_ptr));
     }
+    if (info_.has_pieces()) {
+      CFILE_ASSIGN_OR_RETURN(
+          info_.piece_directory,
+          ReadPointer("piece directory", wire::OrEmpty(footer_.piece_directory)));
+    }
     if (extensions.statistics != nullptr &&
         (info_.compatible_features & kCompatibleFeatureStatistics) != 0) {
       CFILE_ASSIGN_OR_RETURN(info_.statistics, ReadPointer("statistics", *extensions.statistics));
@@ -459,6 +464,7 @@ std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter&
   if (info.value_index_root)
     SetPointer(info.value_index_root, wire::Mutable(footer.validx_info).root_block);
   if (info.dictionary) SetPointer(info.dictionary, footer.dict_block_ptr);
+  if (info.piece_directory) SetPointer(info.piece_directory, footer.piece_directory);
   AddPairs(info.footer_metadata, footer.metadata);
   footer.incompatible_features = info.incompatible_features;
   if (info.compatible_features != 0) footer.compatible_features = info.compatible_features;

@@ -57,6 +57,9 @@ FilePolicy PolicyOf(const WriterOptions& options) {
   policy.own_encodings = options.oldest_reader != OldestReader::kVersion0_1;
   policy.movable_blocks =
       policy.extensions && policy.own_encodings && options.movable_blocks.value_or(false);
+  // A cursor that leaves a piece finds the rest of the rows with the positional index.
+  policy.pieces = policy.extensions && options.value_index && options.positional_index &&
+                  ReaderOr(options.oldest_reader, kNewestReader) >= OldestReader::kVersion0_3;
   if (options.oldest_reader == OldestReader::kKudu) {
     policy = {.kudu_exact = true,
               .extensions = false,
@@ -130,17 +133,19 @@ std::string OldestReaderName(OldestReader reader) {
       return "0.1";
     case OldestReader::kVersion0_2:
       return "0.2";
+    case OldestReader::kVersion0_3:
+      return "0.3";
   }
   return StrCat("number ", static_cast<uint32_t>(reader));
 }
 
 absl::StatusOr<OldestReader> ParseOldestReader(std::string_view name) {
-  for (const OldestReader reader :
-       {OldestReader::kKudu, OldestReader::kVersion0_1, OldestReader::kVersion0_2}) {
+  for (const OldestReader reader : {OldestReader::kKudu, OldestReader::kVersion0_1,
+                                    OldestReader::kVersion0_2, OldestReader::kVersion0_3}) {
     if (OldestReaderName(reader) == name) return reader;
   }
   return absl::InvalidArgumentError(
-      StrCat("expected kudu, 0.1 or 0.2 as the oldest reader, found ", name));
+      StrCat("expected kudu, 0.1, 0.2 or 0.3 as the oldest reader, found ", name));
 }
 
 }  // namespace cfile

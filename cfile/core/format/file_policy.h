@@ -61,6 +61,8 @@ struct FilePolicy {
   bool aligns_values = true;
   // Data blocks are movable (cfile/FORMAT.md, Movable blocks).
   bool movable_blocks = false;
+  // The file has piece tables (cfile/core/format/piece_table.h), if it has blocks with pieces.
+  bool pieces = false;
   // Blocks may have encodings whose numbers are at least kFirstOwnNumber.
   bool own_encodings = true;
   // max_values_per_block limits the rows of a block.
@@ -75,7 +77,7 @@ struct FilePolicy {
 FilePolicy PolicyOf(const WriterOptions& options);
 
 // The newest version of OldestReader, which kDefault means for new files and tables.
-inline constexpr OldestReader kNewestReader = OldestReader::kVersion0_2;
+inline constexpr OldestReader kNewestReader = OldestReader::kVersion0_3;
 
 // Returns `named`, or `otherwise` if `named` is kDefault.
 OldestReader ReaderOr(OldestReader named, OldestReader otherwise);

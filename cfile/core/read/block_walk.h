@@ -63,6 +63,13 @@ class BlockWalk {
   absl::Status OpenFetchedBlock(const IndexWalk& path, std::span<const uint8_t> bytes,
                                 std::optional<uint64_t> expected);
 
+  // Call after row_block_ was opened with a piece (FileReader::LoadPiece) of the block at `path`.
+  void OpenedPiece(const IndexWalk& path, uint64_t first_ordinal) {
+    pointer_ = path.pointer();
+    first_ordinal_ = first_ordinal;
+    loaded_block_ = {};
+  }
+
   // True if only some bytes of the open block have been verified. Call CheckRows before you read a
   // row; for all other uses, open the block again.
   bool in_part() const { return loaded_block_.in_part; }

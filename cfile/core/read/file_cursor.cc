@@ -110,7 +110,7 @@ absl::Status FileCursor::GoToEnd() {
 
 void FileCursor::Unload() {
   ordinal_ = ordinal();
-  loaded_ = false;
+  loaded_ = in_piece_ = false;
   resume_ = Resume::kBySeek;
   failed_ = absl::OkStatus();
 }
@@ -129,6 +129,8 @@ absl::Status FileCursor::GoTo(uint64_t ordinal, BlockAccess access) {
   CFILE_RETURN_IF_ERROR(first_by_key ? path->SeekToKey("") : path->SeekToOrdinal(ordinal));
   Unload();
   path_ = path;
+  if (access == BlockAccess::kFewRows && by_ordinal() && path->valid() && OpenPieceAt(ordinal))
+    return SeekInBlock(ordinal);
   return OpenAt(ordinal, access);
 }
 
@@ -189,9 +191,14 @@ absl::Status FileCursor::LoadBlock(BlockAccess access, std::optional<uint64_t> e
 
 absl::StatusOr<bool> FileCursor::NextBlock(BlockAccess access) {
   const uint64_t expected = first_ordinal_ + row_block_.num_rows();
+  const bool in_piece = in_piece_;
   Unload();
   ordinal_ = expected;
   if (expected == num_rows() && path_->at_last()) return false;
+  if (in_piece && expected < num_rows()) {
+    CFILE_RETURN_IF_ERROR(GoTo(expected, access));
+    return true;
+  }
   resume_ = Resume::kAfterPath;
   CFILE_RETURN_IF_ERROR(EnterNextBlock(access));
   return true;

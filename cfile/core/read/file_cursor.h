@@ -102,6 +102,11 @@ class FileCursor : protected BlockWalk {
   // Implements SeekToOrdinal. After an error the position is undefined.
   absl::Status GoTo(uint64_t ordinal, BlockAccess access);
 
+  // Opens a piece of the block at the position of *path_, in the positional index, that has row
+  // `row`, and returns true. Returns false if there is no such piece, or if the whole block should
+  // be read. Without this function, a cursor reads whole blocks.
+  virtual bool OpenPieceAt(uint64_t /*row*/) { return false; }
+
   // Opens the block at the position of *path_, and goes to row `row`, which must be in this block.
   absl::Status OpenAt(uint64_t row, BlockAccess access);
 
@@ -135,6 +140,9 @@ class FileCursor : protected BlockWalk {
   IndexWalk* path_ = nullptr;
 
   bool loaded_ = false;  // the block is open; its entry is loaded_entry_
+  // True if only a piece of the block is open (FileReader::LoadPiece), as a block of its own. Then
+  // loaded_entry_ is no entry, and the cursor goes on by ordinal.
+  bool in_piece_ = false;
   // The index entry of the open block. path_ may point to another entry: a search by key first
   // moves the path, and then compares the two entries to see whether the block it found is the open
   // one.

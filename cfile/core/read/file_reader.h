@@ -5,9 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "cfile/core/format/piece_table.h"
 #include "cfile/core/format/stored_block.h"
 #include "cfile/core/io/buffered_ends.h"
 #include "cfile/core/read/block_fetcher.h"
@@ -39,6 +43,21 @@ struct LoadedBlock {
   // True if only the checksums of the head and of the first part of the sections were verified.
   // Call CheckPart before you use other bytes of the block.
   bool in_part = false;
+};
+
+// A piece of a data block (cfile/core/format/piece_table.h), as a block of its own.
+struct LoadedPiece {
+  std::span<const uint8_t> body;  // in the buffer that was passed to LoadPiece
+  Encoding encoding = Encoding::kPlain;
+  uint64_t first_ordinal = 0;
+  uint32_t num_rows = 0;
+};
+
+// The record of a data block in a piece table.
+struct FoundPieces {
+  std::shared_ptr<const ResidentBlock> table;  // null if there is no record
+  BlockPointer place;                          // of the table
+  PieceRecord record;                          // a view of the table
 };
 
 // The largest block that a reader of a file of `file_bytes` bytes accepts.
@@ -121,6 +140,24 @@ class FileReader {
   absl::Status CheckPart(const BlockPointer& pointer, const LoadedBlock& block, uint64_t begin,
                          uint64_t end) const;
 
+  // True if a reader should look for a piece of the block of a leaf's entry: the file has pieces,
+  // and the block was neither read whole nor often in part.
+  bool MayReadPiece(const LoadedNode& leaf, uint32_t entry) const;
+  // Read the piece of the block of a leaf's entry in which a search for `key`, in memcmp form,
+  // begins (FindPiece), or the piece that has row `row` of the block, and verify it. Read no other
+  // bytes of the block. Nullopt: the block has no such piece, or the piece exceeds
+  // max_block_size_bytes. kDataLoss: the piece, its table or the directory is damaged.
+  // Precondition: MayReadPiece.
+  absl::StatusOr<std::optional<LoadedPiece>> LoadPiece(const LoadedNode& leaf, uint32_t entry,
+                                                       std::string_view key, BlockBuffer& buffer);
+  absl::StatusOr<std::optional<LoadedPiece>> LoadPieceOfRow(const LoadedNode& leaf, uint32_t entry,
+                                                            uint64_t row, BlockBuffer& buffer);
+  // Returns the directory of the piece tables. It is read once. Precondition: the file has one.
+  absl::StatusOr<std::shared_ptr<const PieceDirectory>> Pieces();
+  // Finds the record of a data block in the piece tables. Reads a table, or takes it from the
+  // cache.
+  absl::StatusOr<FoundPieces> FindPieces(const BlockPointer& block, BlockBuffer& buffer);
+
   // A block that is used in place: its stored bytes without the checksum after them, and its seek
   // index, if there is one.
   struct PlacedBlock {
@@ -161,6 +198,10 @@ class FileReader {
   // should be read.
   absl::StatusOr<LoadedBlock> LoadPart(const LoadedNode& leaf, uint32_t entry,
                                        BlockBuffer& buffer) const;
+  // Implements LoadPiece. find(record) returns the piece; nullopt if there is none.
+  template <typename Find>
+  absl::StatusOr<std::optional<LoadedPiece>> LoadPieceBy(const LoadedNode& leaf, uint32_t entry,
+                                                         const Find& find, BlockBuffer& buffer);
   absl::StatusOr<const LoadedNode*> LoadRoot(IndexKind kind, const BlockPointer& pointer);
   absl::StatusOr<const LoadedNode*> LoadChild(IndexKind kind, const LoadedNode& parent,
                                               uint32_t entry);
@@ -195,6 +236,7 @@ class FileReader {
   std::atomic<size_t> index_bytes_ = 0;
   ReadOnce<std::shared_ptr<const encodings::Dictionary>> dictionary_;
   ReadOnce<std::shared_ptr<const FileStatistics>> statistics_;
+  ReadOnce<std::shared_ptr<const PieceDirectory>> piece_directory_;
   mutable FileUsage usage_;
 };
 

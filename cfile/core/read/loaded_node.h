@@ -51,7 +51,7 @@ class LoadedNode : public IndexNode {
  private:
   // An element of reads_ is the number of times that only a part of the entry's block was read.
   // After the checksum of the whole block was verified, it is kInPlace or kVerified.
-  static constexpr uint8_t kMostPartReads = 4;
+  static constexpr uint8_t kMostPartReads = 8;
   static constexpr uint8_t kVerified = 254;
   static constexpr uint8_t kInPlace = 255;
   uint8_t Reads(uint32_t i) const { return reads_[i].load(std::memory_order_relaxed); }

@@ -249,13 +249,17 @@ absl::Status ValueCursor::NotAKey() const {
 }
 
 absl::StatusOr<KeyPosition> ValueCursor::GoToKey(const void* wanted) {
-  const void* const key = FirstEqualKey(Key(wanted));
+  const void* key = FirstEqualKey(Key(wanted));
   CFILE_RETURN_IF_ERROR(FindBlock(key));
+  // The bytes of a string may lie in the last batch, in memory that reading a block or a piece uses.
+  const std::string_view own = search_key_;
+  if (block_.lane() == encodings::Lane::kBytes) key = &own;
   IndexWalk& path = paths_[1];
   if (!path.valid()) {
     CFILE_RETURN_IF_ERROR(GoToEnd());
     return KeyPosition{};
   }
+  if (const auto found = SeekInPiece(key)) return *found;
   file_->Prefetch(path.leaf(), path.entry());
   CFILE_RETURN_IF_ERROR(OpenFoundBlock());
   while (true) {

@@ -99,6 +99,14 @@ class ValueCursor final : public FileCursor {
   // file without values, the path is not valid() afterwards.
   absl::Status FindBlock(const void* key);
   absl::Status MovePath(const void* key);
+  // Opens a piece of the block at `path` as the current block, and returns true. load() returns the
+  // piece. If that fails, returns false; the block is then not read in pieces any more.
+  template <typename Load>
+  bool OpenPiece(IndexWalk& path, const Load& load);
+  bool OpenPieceAt(uint64_t row) override;
+  // Searches `key` in a piece of the block that FindBlock found. Nullopt if there is no such piece,
+  // or if the result is not in this piece: search the whole block.
+  std::optional<KeyPosition> SeekInPiece(const void* key);
   // Opens the block that FindBlock found, which may be open already.
   absl::Status OpenFoundBlock();
 

@@ -84,6 +84,7 @@ constexpr Field kCFileFooter[] = {
     Make<&CFileFooter::compatible_features>(11, "compatible_features"),
     Make<&CFileFooter::is_type_array>(12, "is_type_array"),
     Make<&CFileFooter::extensions>(1000, "extensions"),
+    Make<&CFileFooter::piece_directory>(1001, "piece_directory"),
 };
 constexpr Field kColumn[] = {
     Make<&Column::type>(1, "type"),

@@ -120,6 +120,7 @@ struct CFileFooter {
   std::optional<uint32_t> compatible_features;
   std::optional<bool> is_type_array;
   std::unique_ptr<Extensions> extensions;
+  std::unique_ptr<BlockPointer> piece_directory;
 };
 
 struct Column {

@@ -69,6 +69,7 @@ bool HasTextPages(PhysicalType type) {
 
 EncoderOptions TrialOptions(EncoderOptions options, size_t block_size_bytes) {
   options.block_size_bytes = block_size_bytes;
+  options.piece_bytes = 0;
   return options;
 }
 

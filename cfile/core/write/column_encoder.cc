@@ -1,6 +1,7 @@
 #include "cfile/core/write/column_encoder.h"
 
 #include "cfile/core/format/file_policy.h"
+#include "cfile/core/format/piece_table.h"
 #include "cfile/core/write/auto_encoder.h"
 #include "encodings/registry.h"
 
@@ -22,7 +23,8 @@ absl::StatusOr<std::unique_ptr<encodings::AnyBlockEncoder>> NewEncoder(const Col
           std::min(encodings::EncoderOptions().max_dictionary_bytes, largest_body),
       .max_dictionary_values = std::min<size_t>(options.max_dictionary_values, INT32_MAX),
       .max_block_size_bytes = largest - std::min(beside, largest),
-      .whole_records = whole_records};
+      .whole_records = whole_records,
+      .piece_bytes = PolicyOf(options).pieces ? kPieceBytes : 0};
   const AutoOptions choice{.goal = options.goal,
                            .compression = CodecOf(options),
                            .compression_level = options.compression_level,

@@ -50,6 +50,7 @@ FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
     value_.emplace(IndexKind::kValue, IndexKeyForm::kBytes, options.index_block_size_bytes,
                    options.max_block_size_bytes);
   }
+  if (policy_.pieces) pieces_.emplace(options.max_block_size_bytes);
 }
 
 void FileWriter::SetLevels(const LevelLimits& limits) {
@@ -121,7 +122,23 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, const
                     head, {prefix.span(), block.skip_table.span(), block.bytes.span()}, storage)
               : appender_->Append(prefix.span(), block.bytes.span(), storage));
   AddTotals(encoding, pointer);
-  return AddToIndexes(rows.first_ordinal, value_key, pointer);
+  CFILE_RETURN_IF_ERROR(AddToIndexes(rows.first_ordinal, value_key, pointer));
+  if (!pieces_ || last_block_compressed_ || block.pieces.empty()) return absl::OkStatus();
+  // The body is the last part of a block, except for the checksum of a block that is not movable.
+  const size_t body_begin =
+      pointer.size - block.bytes.size() - (movable || !info_.has_checksums() ? 0 : kChecksumBytes);
+  piece_bytes_.Clear();
+  AppendPieces(block, static_cast<uint32_t>(body_begin), info_.type.physical(), piece_bytes_);
+  return AddPieces(rows.first_ordinal, encoding, piece_bytes_.span());
+}
+
+absl::Status FileWriter::AddPieces(uint64_t first_ordinal, Encoding encoding,
+                                   std::span<const uint8_t> pieces) {
+  return pieces_->Add({.block = last_block_,
+                       .first_ordinal = static_cast<uint32_t>(first_ordinal),
+                       .encoding = encoding,
+                       .pieces = pieces},
+                      *appender_);
 }
 
 absl::Status FileWriter::CopyBlock(const CopiedBlock& block, uint64_t first_ordinal,
@@ -133,7 +150,9 @@ absl::Status FileWriter::CopyBlock(const CopiedBlock& block, uint64_t first_ordi
                          appender_->AppendMoved(block.head, block.bytes, block.offset,
                                                 static_cast<uint32_t>(first_ordinal)));
   AddTotals(block.head.encoding, pointer);
-  return AddToIndexes(first_ordinal, value_key, pointer);
+  CFILE_RETURN_IF_ERROR(AddToIndexes(first_ordinal, value_key, pointer));
+  if (!pieces_) return absl::OkStatus();
+  return AddPieces(first_ordinal, block.head.encoding, block.pieces);
 }
 
 absl::Status FileWriter::AddToIndexes(uint64_t first_ordinal, std::string_view value_key,
@@ -158,6 +177,10 @@ absl::Status FileWriter::Finish(uint64_t num_rows, const ByteWriter* dictionary,
       if (bytes > most_bytes) info_.encoding = totals.encoding;
       most_bytes = std::max(most_bytes, bytes);
     }
+  }
+  if (pieces_) {
+    CFILE_ASSIGN_OR_RETURN(info_.piece_directory, pieces_->Finish(*appender_));
+    if (info_.piece_directory) info_.incompatible_features |= kFeaturePieces;
   }
   if (positional_) {
     CFILE_ASSIGN_OR_RETURN(info_.positional_index_root, positional_->Finish(*appender_));
@@ -192,7 +215,8 @@ absl::Status FileWriter::Finish(uint64_t num_rows, const ByteWriter* dictionary,
 size_t FileWriter::memory_usage_bytes() const {
   return (appender_ ? appender_->memory_usage_bytes() : 0) +
          (positional_ ? positional_->memory_usage_bytes() : 0) +
-         (value_ ? value_->memory_usage_bytes() : 0);
+         (value_ ? value_->memory_usage_bytes() : 0) +
+         (pieces_ ? pieces_->memory_usage_bytes() : 0);
 }
 
 }  // namespace cfile::internal

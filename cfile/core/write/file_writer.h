@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "cfile/core/format/block_appender.h"
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/write/index_writer.h"
+#include "cfile/core/write/piece_writer.h"
 #include "cfile/file_info.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
@@ -99,6 +101,10 @@ class FileWriter {
   absl::Status AddToIndexes(uint64_t first_ordinal, std::string_view value_key,
                             const BlockPointer& pointer);
 
+  // Adds the pieces of the last block (PieceRecord).
+  absl::Status AddPieces(uint64_t first_ordinal, Encoding encoding,
+                         std::span<const uint8_t> pieces);
+
   std::unique_ptr<Sink> sink_;
   WriterOptions options_;
   FilePolicy policy_;
@@ -106,6 +112,8 @@ class FileWriter {
   std::optional<BlockAppender> appender_;
   std::optional<IndexWriter> positional_;
   std::optional<IndexWriter> value_;
+  std::optional<PieceWriter> pieces_;
+  ByteWriter piece_bytes_;  // of one block
   std::vector<EncodingTotals> encodings_;
   bool has_copies_ = false;  // CopyBlock was called
   BlockPointer last_block_;

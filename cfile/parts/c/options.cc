@@ -60,7 +60,7 @@ absl::StatusOr<WriterOptions> OptionsOf(const cfile_writer_options* options) {
   result.positional_index = given.no_positional_index == 0;
   result.statistics = given.no_statistics == 0;
   Set(result.version, given.format_version);
-  if (given.oldest_reader < 0 || given.oldest_reader > CFILE_OLDEST_READER_0_2) {
+  if (given.oldest_reader < 0 || given.oldest_reader > CFILE_OLDEST_READER_0_3) {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no oldest reader ", given.oldest_reader));
   }

@@ -10,6 +10,7 @@
 #include "cfile/core/format/crc32c.h"
 #include "cfile/core/format/file_policy.h"
 #include "cfile/core/format/index_node.h"
+#include "cfile/core/format/piece_table.h"
 #include "cfile/core/wire/messages.h"
 #include "cfile/core/wire/parse_message.h"
 #include "cfile/parts/inspect/describe_message.h"
@@ -126,6 +127,39 @@ absl::Status DescribeDictionary(const FileInfo& info, BlockDescription& descript
   return status;
 }
 
+absl::Status DescribePieceTable(BlockDescription& description) {
+  absl::Status status;
+  const absl::Status visited =
+      VisitPieceRecords(description.reader().rest(), [&](const PieceRecord& record) {
+        uint32_t pieces = 0;
+        status = VisitPieces(record, [&](const Piece&) { return ++pieces > 0; });
+        const auto end = static_cast<size_t>(record.pieces.data() + record.pieces.size() -
+                                             description.reader().rest().data());
+        if (status.ok()) {
+          status = description.AddBytes(
+              end, "record of a block",
+              StrCat("at offset ", record.block.offset, ", ", record.block.size, " bytes, row ",
+                     record.first_ordinal, ", ", EncodingName(record.encoding), ", ", pieces,
+                     " pieces"));
+        }
+        return status.ok() && !description.full();
+      });
+  CFILE_RETURN_IF_ERROR(visited);
+  CFILE_RETURN_IF_ERROR(status);
+  return description.AddBytes(description.reader().remaining(), "further records");
+}
+
+absl::Status DescribePieceDirectory(BlockDescription& description) {
+  while (!description.reader().empty() && !description.full()) {
+    CFILE_RETURN_IF_ERROR(
+        description.AddVint64("first block, after that of the entry before").status());
+    CFILE_RETURN_IF_ERROR(
+        description.AddVint64("offset of the table, after the table before").status());
+    CFILE_RETURN_IF_ERROR(description.AddVint32("size of the table").status());
+  }
+  return description.AddBytes(description.reader().remaining(), "further entries");
+}
+
 absl::Status DescribeHeader(std::span<const uint8_t> bytes, BlockDescription& description) {
   if (bytes.size() < kFileMagicBytes) return DataLoss("a header of ", bytes.size(), " bytes");
   CFILE_RETURN_IF_ERROR(AddMagic(bytes.first(kFileMagicBytes), description));
@@ -183,6 +217,10 @@ absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,
       return DescribeNode(file, kind, description);
     case RegionKind::kDictionary:
       return DescribeDictionary(file.info(), description);
+    case RegionKind::kPieceTable:
+      return DescribePieceTable(description);
+    case RegionKind::kPieceDirectory:
+      return DescribePieceDirectory(description);
     default:
       CFILE_ASSERT(kind == RegionKind::kStatistics);
       return AddMessage(wire::Statistics::kType, description.reader().remaining(), description);

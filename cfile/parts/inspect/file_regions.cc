@@ -70,6 +70,20 @@ std::vector<FileRegion> BlocksOf(const Tree& tree, bool positional, size_t other
   return blocks;
 }
 
+// Adds the piece tables and their directory to `found`.
+void AddPieces(FileReader& file, std::vector<FileRegion>& found, std::vector<Damage>& damages) {
+  const auto& pointer = file.info().piece_directory;
+  if (!pointer) return;
+  found.push_back(RegionAt(RegionKind::kPieceDirectory, *pointer));
+  const auto directory = file.Pieces();
+  if (!directory.ok()) {
+    damages.push_back({.status = directory.status(), .block = *pointer});
+    return;
+  }
+  for (const internal::PieceTablePlace& place : **directory)
+    found.push_back(RegionAt(RegionKind::kPieceTable, place.table));
+}
+
 }  // namespace
 
 FileLayout ListRegions(const Reader& reader) {
@@ -91,13 +105,15 @@ FileLayout ListRegions(const Reader& reader) {
                    .size_bytes = info.footer_size_bytes});
   if (info.dictionary) found.push_back(RegionAt(RegionKind::kDictionary, *info.dictionary));
   if (info.statistics) found.push_back(RegionAt(RegionKind::kStatistics, *info.statistics));
+  FileLayout layout;
+  AddPieces(file, found, layout.damages);
   found.insert(found.end(), positional.nodes.begin(), positional.nodes.end());
   found.insert(found.end(), value.nodes.begin(), value.nodes.end());
   std::sort(found.begin(), found.end(),
             [](const FileRegion& a, const FileRegion& b) { return a.offset < b.offset; });
 
-  FileLayout layout;
-  layout.damages = std::move(positional.damages);
+  std::move(positional.damages.begin(), positional.damages.end(),
+            std::back_inserter(layout.damages));
   std::move(value.damages.begin(), value.damages.end(), std::back_inserter(layout.damages));
   layout.regions.reserve(found.size());
   uint64_t end = 0;

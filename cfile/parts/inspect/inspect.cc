@@ -82,6 +82,8 @@ std::string_view RegionKindName(RegionKind kind) {
                                          "node of the value index",
                                          "dictionary",
                                          "statistics",
+                                         "piece table",
+                                         "piece directory",
                                          "footer",
                                          "gap"};
   static_assert(std::size(kNames) == static_cast<size_t>(RegionKind::kGap) + 1);

@@ -17,6 +17,7 @@
 #include "cfile/core/read/level_block_cursor.h"
 #include "cfile/core/read/reader_access.h"
 #include "cfile/parts/inspect/index_nodes.h"
+#include "cfile/parts/inspect/pieces_check.h"
 #include "cfile/parts/inspect/statistics_check.h"
 #include "cfile/reader.h"
 #include "encodings/core/key_order.h"
@@ -43,6 +44,7 @@ class Verifier {
     ReadBlocks();
     const bool complete = complete_[0] && complete_[1];
     if (complete && info.positional_index_root && info.value_index_root) CompareIndexes();
+    if (complete && info.positional_index_root) CheckBlockPieces();
     CheckLayout(complete);
     if (report_.ok() && !info.holds_bloom_filters()) {
       // Cursors refuse an unknown codec or encoding even if no block of the file uses it.
@@ -190,6 +192,17 @@ class Verifier {
     }
     if (!statistics.ok()) Report(statistics.status(), file_.info().statistics);
     if (report_.ok()) ReportStatistics(checker.FinishFile(blocks.size()));
+  }
+
+  void CheckBlockPieces() {
+    std::vector<internal::PlacedDataBlock> blocks;
+    if (file_.info().piece_directory) {
+      for (const Entry& entry : entries(IndexKind::kPositional))
+        blocks.push_back({entry.ordinal, entry.pointer});
+    }
+    internal::CheckPieces(
+        file_, blocks, dictionary_,
+        [&](absl::Status status, const BlockPointer& place) { Report(std::move(status), place); });
   }
 
   void ReportStatistics(absl::Status status) {

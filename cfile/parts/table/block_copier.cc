@@ -99,6 +99,9 @@ absl::StatusOr<bool> BlockCopier::CopyBlock() {
     CFILE_ASSIGN_OR_RETURN(block.first_key, KeyOfRow(begin_));
     CFILE_ASSIGN_OR_RETURN(block.last_key, KeyOfRow(end_ - 1));
   }
+  // If the piece tables are damaged, the copy has no pieces.
+  const auto pieces = file_->FindPieces(walk_.pointer(), pieces_buffer_);
+  if (pieces.ok()) block.pieces = pieces->record.pieces;
   CFILE_RETURN_IF_ERROR(to_.CopyBlock(block));
   ++totals_.blocks;
   totals_.bytes += stored.bytes.size();

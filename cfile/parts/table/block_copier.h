@@ -69,6 +69,7 @@ class BlockCopier {
   std::shared_ptr<const FileStatistics> statistics_;  // null: the file has none
   BlockFetcher fetcher_;
   BlockBuffer buffer_;
+  BlockBuffer pieces_buffer_;
   // The place, the number and the rows of the current block; no rows before the first one is
   // reached.
   IndexWalk walk_;

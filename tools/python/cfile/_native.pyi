@@ -134,7 +134,7 @@ class WriterSettings(TypedDict, total=False):
     bloom_filter: int  # bits for each distinct value
     max_metadata_size_bytes: int
     pack_below_bytes: int  # of the first column
-    oldest_reader: str  # "kudu", "0.1", "0.2"
+    oldest_reader: str  # "kudu", "0.1", "0.2", "0.3"
     metadata: dict[str, str]
 
 class MergeSettings(TypedDict, total=False):

@@ -81,7 +81,7 @@ def collect_garbage(path: Path, older_than_seconds: float = _WEEK_SECONDS, *,
 
 
 def raise_oldest_reader(path: Path, reader: str, *, storage_options: Mapping[str, Any] | None = None) -> str:
-    """Lets a table be written for newer readers only: `reader` is the oldest program that must be able to read it, "0.1" or "0.2".
+    """Lets a table be written for newer readers only: `reader` is the oldest program that must be able to read it, "0.1", "0.2" or "0.3".
 
     Returns the reader that it was before. To go back, write the rows into a new table, with `oldest_reader` of cfile.write.
 

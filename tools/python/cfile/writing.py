@@ -187,7 +187,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     goal: "size", "speed" or "balanced" (the default), if the encoding is chosen for each block.
     block_size_bytes: the size of a block, before compression.
     bloom_filter: bits for each distinct value; 10 makes one of a hundred absent values pass.
-    oldest_reader: the oldest program that must be able to read the file or the table: "0.1", "0.2" (versions of cfile; default: the
+    oldest_reader: the oldest program that must be able to read the file or the table: "0.1", "0.2", "0.3" (versions of cfile; default: the
         newest) or "kudu" (Apache Kudu). A table keeps it: later changes write nothing that this program cannot read, and changes that
         need a newer one are refused until cfile.raise_oldest_reader. A file for Kudu keeps no labels of a Series.
     max_metadata_size_bytes: the most bytes of metadata in a file, for example of categories. Without it, 16 MiB; then all programs can read
