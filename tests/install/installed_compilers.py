@@ -7,7 +7,10 @@ import subprocess
 
 
 def installed_compilers():
-    """{"clang", "newest-clang", "libc++": command, or None if it is not installed}. The newest clang is another one than clang++."""
+    """{"clang", "newest-clang", "libc++": command, or None if it is not installed}. The newest clang is another one than clang++.
+
+    libc++ is taken with the newest clang that has one. Versions below 16 lack parts of C++20 that cfile needs.
+    """
     clang = shutil.which("clang++")
     versions = {int(path.name[len("clang++-"):]): path for folder in reversed(os.get_exec_path())
                 for path in pathlib.Path(folder).glob("clang++-*") if re.fullmatch(r"clang\+\+-\d+", path.name)}
@@ -15,9 +18,10 @@ def installed_compilers():
     if newest and clang and os.path.realpath(newest) == os.path.realpath(clang):
         newest = None
     found = {"clang": [clang] if clang else None, "newest-clang": [newest] if newest else None, "libc++": None}
-    for compiler in filter(None, (clang, newest)):
+    source = b"#include <memory>\nauto array = std::make_unique_for_overwrite<int[]>(1);\n"
+    for compiler in filter(None, (newest, clang)):
         command = [compiler, "-stdlib=libc++"]
-        if subprocess.run([*command, "-fsyntax-only", "-x", "c++", "-"], input=b"#include <vector>\n", stderr=subprocess.DEVNULL,
+        if subprocess.run([*command, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input=source, stderr=subprocess.DEVNULL,
                           check=False).returncode == 0:
             found["libc++"] = found["libc++"] or command
     return found
