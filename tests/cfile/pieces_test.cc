@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -269,6 +270,52 @@ TEST(Pieces, OfEveryEncodingDecodeAlone) {
     }
   }
   EXPECT_GT(with_pieces, 20);
+}
+
+// For every type and encoding, a search in pieces finds the same row as a search in whole blocks.
+// Small integers occur many times, in several pieces.
+TEST(Pieces, SearchesOfEveryTypeFindTheSameRows) {
+  std::mt19937_64 random(4);
+  int files = 0;
+  for (const ColumnType& type : AllColumnTypes()) {
+    encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+      using T = typename decltype(t)::type;
+      if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, encodings::Int96>) {
+        const auto column = RandomColumn<T>(type, 30'000, -1, /*sorted=*/true, random);
+        const std::vector<T> values = column.Values();
+        for (const encodings::EncodingRow& row : encodings::Encodings()) {
+          if (!row.Supports(type.physical())) continue;
+          SCOPED_TRACE(absl::StrCat(EncodingName(row.encoding), " ", type.ToString()));
+          WriterOptions options{.encoding = row.encoding, .value_index = true};
+          const Bytes file = Write<T>(type, options, values);
+          if (!OpenInMemory(file).info().has_pieces()) continue;
+          ++files;
+          options.oldest_reader = OldestReader::kVersion0_2;
+          const Bytes before = Write<T>(type, options, values);
+          const Reader whole = OpenInMemory(before);
+          ASSERT_FALSE(whole.info().has_pieces());
+          for (int i = 0; i < 40; ++i) {
+            const Owned<T> any = RandomValue<T>(type, 1, random);
+            const T key = i % 2 == 0 ? values[random() % values.size()] : T(any);
+            const Reader reader = OpenInMemory(file);
+            auto cursor = *reader.NewCursor<T>();
+            auto expected = *whole.NewCursor<T>();
+            const auto found = cursor.SeekToKey(key);
+            const auto wanted = expected.SeekToKey(key);
+            ASSERT_TRUE(found.ok() && wanted.ok()) << found.status() << wanted.status();
+            ASSERT_EQ(found->ordinal, wanted->ordinal);
+            ASSERT_EQ(found->exact, wanted->exact);
+            const auto batch = cursor.Next(3);
+            ASSERT_TRUE(batch.ok()) << batch.status();
+            for (size_t j = 0; j < batch->size(); ++j)
+              ASSERT_TRUE(Same(batch->values[j], values[found->ordinal + j]));
+          }
+        }
+      }
+    });
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(files, 20);
 }
 
 TEST(Pieces, DamageInOnePieceDoesNotHinderSearchesInOthers) {
