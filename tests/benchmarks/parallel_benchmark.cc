@@ -111,9 +111,12 @@ void Import(const std::string& input, const std::string& output, size_t num_thre
   tools::ImportOptions options;
   options.input = input;
   options.output = output;
+  options.table = TableLocation(output);
   options.num_threads = num_threads;
   tools::Progress progress(false);
-  OrDie(tools::Import(options, progress));
+  const tools::InputFile file = OrDie(tools::OpenInputFile(
+      {.path = input, .map = true, .progress = [](uint64_t) { return absl::OkStatus(); }}));
+  OrDie(tools::Import(options, file, /*parts=*/nullptr, progress));
 }
 
 // Writes a table of two parts. Each column is decoded in a different way.

@@ -114,9 +114,12 @@ void Import(const std::string& input, const std::string& output, const std::stri
   tools::ImportOptions options;
   options.input = input;
   options.output = output;
+  options.table = TableLocation(output);
   options.schema_path = schema;
   tools::Progress progress(false);
-  OrDie(tools::ImportRecords(options, progress));
+  const tools::InputFile file = OrDie(
+      tools::OpenInputFile({.path = input, .progress = [](uint64_t) { return absl::OkStatus(); }}));
+  OrDie(tools::ImportRecords(options, file, progress));
 }
 
 struct Read {
