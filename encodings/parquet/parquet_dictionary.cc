@@ -67,6 +67,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
       if (block.bytes.size() - begin + block.skip_table.size() < PlainBytes(values)) return;
       block.bytes.Truncate(begin);
       block.skip_table.Clear();
+      block.pieces.clear();
     }
     block.encoding = Encoding::kParquetPlain;
     plain_->Encode(values, block);

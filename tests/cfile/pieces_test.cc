@@ -360,6 +360,40 @@ TEST(Pieces, DamageInOnePieceDoesNotHinderSearchesInOthers) {
   }
 }
 
+// A piece table with a wrong first ordinal, and a right checksum, does not lead to wrong rows.
+TEST(Pieces, RowsOfAnotherBlockAreNotRead) {
+  const std::vector<int64_t> numbers = Numbers(80'000);
+  for (const bool movable : {false, true}) {
+    Bytes file = Write<int64_t>(
+        ColumnType::Int64(),
+        {.encoding = Encoding::kPlain, .value_index = true, .movable_blocks = movable}, numbers);
+    FileRegion region;
+    for (const FileRegion& each : ListRegions(OpenInMemory(file)).regions) {
+      if (each.kind == RegionKind::kPieceTable) region = each;
+    }
+    const size_t table_bytes = region.size_bytes - sizeof(uint32_t);
+    const std::span<uint8_t> table = std::span(file).subspan(region.offset, table_bytes);
+    std::vector<size_t> places;  // of the first ordinal: a vint of 1 byte, or of 3 bytes
+    ASSERT_TRUE(internal::VisitPieceRecords(table, [&](const internal::PieceRecord& record) {
+                  const auto begin = static_cast<size_t>(record.pieces.data() - table.data());
+                  places.push_back(begin - (record.first_ordinal == 0 ? 2 : 4));
+                  return true;
+                }).ok());
+    ASSERT_GE(places.size(), 2u);
+    table[places[1]] ^= 1;  // the first ordinal of the second block
+    const uint32_t crc = internal::Crc32c(table);
+    std::memcpy(&file[region.offset + table_bytes], &crc, sizeof(crc));
+    const uint64_t row = 60'000;  // in the second block
+    const Reader reader = OpenInMemory(file);
+    auto cursor = *reader.NewCursor<int64_t>();
+    const auto value = cursor.Get(row);
+    ASSERT_TRUE(value.ok()) << value.status();
+    EXPECT_EQ(*value, numbers[row]);
+    EXPECT_EQ((*cursor.Next(1)).values[0], numbers[row + 1]);
+    EXPECT_FALSE(Verify(reader).ok());
+  }
+}
+
 // If piece tables or their directory are damaged, searches read whole blocks, and Verify reports
 // it.
 TEST(Pieces, DamagedTablesAreReportedAndNotUsed) {
@@ -410,6 +444,11 @@ TEST(Pieces, MalformedDirectoriesAreRefused) {
   }
   EXPECT_TRUE(absl::IsDataLoss(
       internal::ParsePieceDirectory(std::vector<uint8_t>{100}, pointer).status()));  // cut off
+
+  // Two rows, a key of one byte, and the bytes 0 to 4 of the block: the first piece has no key.
+  const std::vector<uint8_t> piece = {2, 1, 'k', 0, 5, 0, 0, 0, 0, 0, 0};
+  const internal::PieceRecord record{.block = {.offset = 100, .size = 9}, .pieces = piece};
+  EXPECT_TRUE(absl::IsDataLoss(internal::VisitPieces(record, [](const auto&) { return true; })));
 }
 
 // A change of a piece table whose checksum is then right again.

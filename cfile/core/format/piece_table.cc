@@ -117,7 +117,8 @@ absl::Status VisitPieces(const PieceRecord& record,
       return DataLoss("piece ", i, " has ", piece.num_rows, " rows in the bytes ", begin, " to ",
                       end, " of a block of ", record.block.size, " bytes");
     }
-    if (i > 0 && piece.key < before)
+    if (i == 0 && !piece.key.empty()) return DataLoss("the first piece of the block has a key");
+    if (piece.key < before)
       return DataLoss("the keys of the pieces ", i - 1, " and ", i, " are out of order");
     before = piece.key;
     piece.begin = static_cast<uint32_t>(begin);

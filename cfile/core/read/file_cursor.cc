@@ -46,7 +46,7 @@ absl::Status FileCursor::SeekToPlaceOf(const FileCursor& other) {
   const ptrdiff_t kind = other.path_ - other.paths_;
   paths_[kind] = other.paths_[kind];
   path_ = &paths_[kind];
-  if (!other.loaded_) return absl::OkStatus();
+  if (!other.loaded_ || other.in_piece_) return absl::OkStatus();
   const uint64_t ordinal = ordinal_;
   CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kSeek));
   if (ordinal < first_ordinal_ || ordinal - first_ordinal_ > row_block_.num_rows()) {

@@ -21,8 +21,11 @@ bool FileReader::MayReadPiece(const LoadedNode& leaf, uint32_t entry) const {
       !leaf.MayReadPart(entry) || leaf.entry_pointer(entry).size < kLeastBytesOfPieces)
     return false;
   if (in_memory()) return !usage_.has_source();
-  return !source_->HasLatency() && !source_->ReadsInBackground() &&
-         options_.block_cache->blocks().Peek({cache_file_, leaf.entry_pointer(entry)}) == nullptr;
+  if (source_->HasLatency() || source_->ReadsInBackground()) return false;
+  if (options_.block_cache->blocks().Peek({cache_file_, leaf.entry_pointer(entry)}) == nullptr)
+    return true;
+  leaf.StopPartReads(entry);  // so that later searches do not look for the block twice
+  return false;
 }
 
 absl::StatusOr<std::shared_ptr<const PieceDirectory>> FileReader::Pieces() {
@@ -118,8 +121,12 @@ absl::StatusOr<std::optional<LoadedPiece>> FileReader::LoadPiece(const LoadedNod
 absl::StatusOr<std::optional<LoadedPiece>> FileReader::LoadPieceOfRow(const LoadedNode& leaf,
                                                                       uint32_t entry, uint64_t row,
                                                                       BlockBuffer& buffer) {
-  return LoadPieceBy(
-      leaf, entry, [&](const PieceRecord& record) { return FindPieceOfRow(record, row); }, buffer);
+  const auto find = [&](const PieceRecord& record) -> absl::StatusOr<std::optional<Piece>> {
+    if (record.first_ordinal == leaf.ordinal(entry)) return FindPieceOfRow(record, row);
+    return DataLoss("the piece table says first ordinal ", record.first_ordinal, ", the index ",
+                    leaf.ordinal(entry));
+  };
+  return LoadPieceBy(leaf, entry, find, buffer);
 }
 
 }  // namespace cfile::internal

@@ -251,7 +251,7 @@ absl::Status ValueCursor::NotAKey() const {
 absl::StatusOr<KeyPosition> ValueCursor::GoToKey(const void* wanted) {
   const void* key = FirstEqualKey(Key(wanted));
   CFILE_RETURN_IF_ERROR(FindBlock(key));
-  // The bytes of a string may lie in the last batch, in memory that reading a block or a piece uses.
+  // A string may lie in the last batch, in memory that is overwritten by a block or a piece.
   const std::string_view own = search_key_;
   if (block_.lane() == encodings::Lane::kBytes) key = &own;
   IndexWalk& path = paths_[1];
@@ -419,7 +419,7 @@ absl::Status ValueCursor::TakeSome(std::span<const uint64_t> ordinals, size_t ou
     const uint64_t first = order_[begin] >> 32;
     // If several blocks are read in order, these blocks are not kept in the cache.
     const uint64_t block_end = first_ordinal_ + block_.num_rows();
-    const bool in_order = begin > 0 && !file_->in_memory() && first >= block_end &&
+    const bool in_order = begin > 0 && !in_piece_ && !file_->in_memory() && first >= block_end &&
                           first - block_end < block_.num_rows();
     CFILE_RETURN_IF_ERROR(GoTo(first, in_order ? BlockAccess::kScan : BlockAccess::kFewRows));
     FindRows(begin);

@@ -12,7 +12,8 @@ template <typename Load>
 bool ValueCursor::OpenPiece(IndexWalk& path, const Load& load) {
   Unload();
   const absl::StatusOr<std::optional<LoadedPiece>> loaded = load();
-  if (loaded.ok() && *loaded && (*loaded)->first_ordinal + (*loaded)->num_rows <= num_rows()) {
+  if (loaded.ok() && !*loaded) return false;
+  if (loaded.ok() && (*loaded)->first_ordinal + (*loaded)->num_rows <= num_rows()) {
     const LoadedPiece& piece = **loaded;
     const DataBlock body{.encoding = piece.encoding,
                          .present_count = piece.num_rows,
@@ -36,16 +37,17 @@ bool ValueCursor::OpenPieceAt(uint64_t row) {
   const uint32_t entry = path.entry();
   if (!file_->MayReadPiece(leaf, entry) || fetcher_.ReadsOn(leaf, entry)) return false;
   const uint64_t in_block = row - leaf.ordinal(entry);
-  return OpenPiece(path, [&] { return file_->LoadPieceOfRow(leaf, entry, in_block, buffer_); }) &&
-         InBlock(row);
+  return OpenPiece(path, [&] { return file_->LoadPieceOfRow(leaf, entry, in_block, buffer_); });
 }
 
 std::optional<KeyPosition> ValueCursor::SeekInPiece(const void* key) {
   IndexWalk& path = paths_[1];
-  if (!file_->MayReadPiece(path.leaf(), path.entry()) ||
-      (loaded_ && path_ == &path && path.leaf_entry() == loaded_entry_) || !OpenPiece(path, [&] {
+  const bool loaded = loaded_ && path_ == &path && path.leaf_entry() == loaded_entry_;
+  if (loaded || !file_->MayReadPiece(path.leaf(), path.entry())) return std::nullopt;
+  if (!OpenPiece(path, [&] {
         return file_->LoadPiece(path.leaf(), path.entry(), search_key_, buffer_);
       })) {
+    path.leaf().StopPartReads(path.entry());
     return std::nullopt;
   }
   const auto bound = block_.SeekToKey(key);

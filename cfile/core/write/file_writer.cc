@@ -123,7 +123,9 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, const
               : appender_->Append(prefix.span(), block.bytes.span(), storage));
   AddTotals(encoding, pointer);
   CFILE_RETURN_IF_ERROR(AddToIndexes(rows.first_ordinal, value_key, pointer));
-  if (!pieces_ || last_block_compressed_ || block.pieces.empty()) return absl::OkStatus();
+  if (!pieces_ || last_block_compressed_ || block.pieces.empty() ||
+      pointer.size < kLeastBytesOfPieces)
+    return absl::OkStatus();
   // The body is the last part of a block, except for the checksum of a block that is not movable.
   const size_t body_begin =
       pointer.size - block.bytes.size() - (movable || !info_.has_checksums() ? 0 : kChecksumBytes);

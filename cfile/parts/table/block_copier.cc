@@ -51,6 +51,18 @@ absl::StatusOr<std::string> BlockCopier::KeyOfRow(uint64_t row) {
   return bytes;
 }
 
+absl::StatusOr<FoundPieces> BlockCopier::PiecesOf(const BlockHead& head) {
+  // Each table of a source with latency would be a request.
+  if (keys_ == nullptr || (!file_->in_memory() && file_->source().HasLatency()))
+    return FoundPieces{};
+  CFILE_ASSIGN_OR_RETURN(FoundPieces found, file_->FindPieces(walk_.pointer(), pieces_buffer_));
+  const PieceRecord& record = found.record;
+  CFILE_RETURN_IF_ERROR(VisitPieces(record, [](const Piece&) { return true; }));
+  const bool right = record.encoding == head.encoding &&
+                     record.first_ordinal == head.first_ordinal && !head.compressed();
+  return right ? std::move(found) : FoundPieces{};
+}
+
 absl::Status BlockCopier::Begin() {
   CFILE_ASSIGN_OR_RETURN(statistics_, file_->Statistics());
   next_ = IndexWalk(file_.get(), IndexKind::kPositional);
@@ -99,9 +111,8 @@ absl::StatusOr<bool> BlockCopier::CopyBlock() {
     CFILE_ASSIGN_OR_RETURN(block.first_key, KeyOfRow(begin_));
     CFILE_ASSIGN_OR_RETURN(block.last_key, KeyOfRow(end_ - 1));
   }
-  // If the piece tables are damaged, the copy has no pieces.
-  const auto pieces = file_->FindPieces(walk_.pointer(), pieces_buffer_);
-  if (pieces.ok()) block.pieces = pieces->record.pieces;
+  const absl::StatusOr<FoundPieces> pieces = PiecesOf(head);
+  if (pieces.ok()) block.pieces = pieces->record.pieces;  // otherwise the copy has no pieces
   CFILE_RETURN_IF_ERROR(to_.CopyBlock(block));
   ++totals_.blocks;
   totals_.bytes += stored.bytes.size();

@@ -58,6 +58,8 @@ class BlockCopier {
   // Goes to the first block.
   absl::Status Begin();
   absl::Status NextBlock();
+  // Returns the pieces of the current block. No record: it has none, or they are not copied.
+  absl::StatusOr<FoundPieces> PiecesOf(const BlockHead& head);
   // Copies the current block if the writer takes it.
   absl::StatusOr<bool> CopyBlock();
 
