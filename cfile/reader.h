@@ -137,7 +137,7 @@ class TypedCursor {
 
   // Returns the next rows, all from one block: at least 1 unless the cursor is at the end, at most
   // `max_rows` and at most 65,536. If the block is PLAIN, of a fixed width and not compressed, the
-  // batch points into the mapped file. With `max_rows` 0, the batch is empty, as at the end.
+  // batch may point into the mapped file. With `max_rows` 0, the batch is empty, as at the end.
   absl::StatusOr<Batch<T>> Next(size_t max_rows) { return Typed(impl_->Next(max_rows)); }
 
   // Returns the rows before the cursor, in ascending order, and goes to the first of these rows.

@@ -62,8 +62,8 @@ struct EncoderOptions {
   // of Parquet pages still accept values of more than block_size_bytes bytes in total, because they
   // encode only in Finish. The caller must check the size of the finished block.
   bool whole_records = false;
-  // PREFIX, FSST, FOR, and PLAIN of numbers: the least size of a piece (BlockPiece), in bytes; 0:
-  // blocks have no pieces.
+  // Encodings that have pieces (BlockPiece): the least size of a piece, in bytes. 0: blocks have no
+  // pieces.
   size_t piece_bytes = 0;
   // Parquet's encodings: whether blocks get skip tables. This does not change the other bytes of a
   // block, except that RLE_DICTIONARY counts the skip table when it chooses an encoding for a block
