@@ -343,8 +343,9 @@ def test_oldest_reader(tmp_path):
     assert cfile.open(path).info["oldest_reader"] == "0.2"
     with pytest.raises(cfile.Error, match="new table"):
         cfile.raise_oldest_reader(path, "0.1")
-    with pytest.raises(cfile.ArgumentError, match="0.3"):
-        cfile.raise_oldest_reader(path, "0.3")
+    assert cfile.raise_oldest_reader(path, "0.3") == "0.2"
+    with pytest.raises(cfile.ArgumentError, match="0.4"):
+        cfile.raise_oldest_reader(path, "0.4")
     parts = [cfile.write_part(tmp_path / "parts", pyarrow.table({"n": [1]}), oldest_reader="0.1")]
     cfile.commit(tmp_path / "parts", parts)
     assert cfile.open(tmp_path / "parts").info["oldest_reader"] == "0.1"
