@@ -174,8 +174,7 @@ class AlpDecoder final : public BlockDecoder<T> {
   std::span<const uint8_t> data_;  // begins with the first offset; offsets count from here
   int log_size_ = kMinLogSize;
   uint32_t num_vectors_ = 0;
-  // The index of the vector in buffer_: the last vector that was read only partly. kNone: no
-  // vector.
+  // The index of the vector that was last decoded into buffer_. kNone: no vector.
   uint32_t held_ = kNone;
   uint32_t read_from_ = kNone;  // the vector from which a value was last read alone
   std::vector<T> buffer_;

@@ -78,7 +78,7 @@ class CachedBlocks {
     std::shared_ptr<const ResidentBlock> block;
     size_t size_bytes;
     uint64_t moved = 0;                    // Shard::insertions when the entry came to the front
-    std::list<Entry>::iterator next = {};  // of the same bucket
+    std::list<Entry>::iterator next = {};  // in the same bucket
   };
   using Place = std::list<Entry>::iterator;
   // The entries are in a list, and also in a hash table: each bucket has a chain of entries. So
