@@ -344,9 +344,8 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   uint64_t text_ratio_ = kWhole * 5 / 8;
 
   // The current block: the sizes of all values, shared with the value before and not shared, the
-  // bytes that are not shared, and where the text of each group begins. group_shared_: how many
-  // bytes the first value of each group shares with the value before, which are stored
-  // nevertheless.
+  // bytes that are not shared, and where the text of each group begins. The first value of a group
+  // is stored whole; group_shared_ says how many of its bytes are also those of the value before.
   ByteWriter text_;
   std::vector<uint32_t> shared_;
   std::vector<uint32_t> suffixes_;

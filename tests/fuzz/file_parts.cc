@@ -143,8 +143,8 @@ std::optional<FileParts> FileParts::Of(std::span<const uint8_t> file) {
   if (read.dictionary) walk.Take(Kind::kDictionary, *read.dictionary);
   if (read.statistics) walk.Take(Kind::kStatistics, *read.statistics);
   if (read.piece_directory) {
-    // Write does not change the offsets in these blocks. They stay right if no block changes its
-    // size.
+    // These blocks contain offsets, which FileParts::Write does not change. So they are right only
+    // if no block has a new size.
     const Part* const part = walk.Take(Kind::kPieceDirectory, *read.piece_directory);
     const auto directory =
         part == nullptr ? absl::StatusOr<internal::PieceDirectory>(internal::PieceDirectory())

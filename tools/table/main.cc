@@ -440,8 +440,7 @@ ExitCode Run(int argc, char** argv) {
                 "rewrite DIRECTORY NEW --oldest-reader READER`",
                 Raise))
       .Add("READER", &arguments.oldest_reader,
-           "The oldest program that must be able to read the table: 0.1, 0.2 or 0.3 (versions of "
-           "cfile)")
+           "The oldest program that must be able to read the table: cfile 0.1, 0.2 or 0.3")
       .required = true;
   add("time-bound",
       "Raise the bound for the time column of the merge rule: keys whose newest row is before TIME "

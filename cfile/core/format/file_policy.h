@@ -61,7 +61,7 @@ struct FilePolicy {
   bool aligns_values = true;
   // Data blocks are movable (cfile/FORMAT.md, Movable blocks).
   bool movable_blocks = false;
-  // The file has piece tables (cfile/core/format/piece_table.h), if it has blocks with pieces.
+  // The writer makes piece tables (cfile/core/format/piece_table.h) for blocks that have pieces.
   bool pieces = false;
   // Blocks may have encodings whose numbers are at least kFirstOwnNumber.
   bool own_encodings = true;

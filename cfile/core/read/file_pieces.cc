@@ -15,8 +15,8 @@
 namespace cfile::internal {
 
 bool FileReader::MayReadPiece(const LoadedNode& leaf, uint32_t entry) const {
-  // A source with latency needs one request for a block, and one for a piece.
-  // A memory that is shared with a wrapped source (has_source) was read already.
+  // A source with latency makes one request in both cases, for a block or for a piece, so a piece
+  // saves no time. If the memory is that of another source (has_source), it was read already.
   if (!info_.piece_directory || !options_.verify_checksums || !info_.positional_index_root ||
       !leaf.MayReadPart(entry) || leaf.entry_pointer(entry).size < kLeastBytesOfPieces)
     return false;

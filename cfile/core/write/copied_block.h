@@ -21,7 +21,7 @@ struct CopiedBlock {
   uint64_t offset = 0;                          // the place of the block in the other file
   Compression codec = Compression::kNone;       // the codec in the footer of the other file
   const BlockStatistics* statistics = nullptr;  // the block's statistics; null: not known
-  // The pieces of the block in the other file (PieceRecord); empty: it has none.
+  // The pieces of the block in the other file (PieceRecord::pieces). Empty: the block has none.
   std::span<const uint8_t> pieces;
   // True: the dictionary of the new file begins with the dictionary of the other file.
   bool same_dictionary = false;

@@ -25,7 +25,8 @@ class PieceWriter {
   // no room for another table. The block was just written.
   absl::Status Add(const PieceRecord& record, BlockAppender& appender);
 
-  // Writes the last table and the directory, and returns its place. Nullopt if no block has pieces.
+  // Writes the last table and the directory. Returns the place of the directory; nullopt if no
+  // block has pieces.
   absl::StatusOr<std::optional<BlockPointer>> Finish(BlockAppender& appender);
 
   size_t memory_usage_bytes() const { return table_.capacity() + directory_.capacity(); }
