@@ -150,9 +150,9 @@ CFILE_EXPORT absl::Status VisitIndex(const Reader& reader, IndexKind kind,
 
 // Reads and checks the whole file: all checksums, structures and values; that the blocks, the index
 // keys and the footer agree; and that bytes outside of all blocks are zero. If something is damaged
-// or exceeds a limit of ReaderOptions, Verify continues with the rest where possible. Memory:
-// approximately 80 bytes for each index entry (in addition to the reader's index nodes), one block,
-// and the report.
+// or exceeds a limit of ReaderOptions, Verify continues with the rest where possible. A codec that
+// this build lacks is reported as damage with the status kUnimplemented. Memory: approximately 80
+// bytes for each index entry (in addition to the reader's index nodes), one block, and the report.
 CFILE_EXPORT VerifyReport Verify(const Reader& reader);
 
 }  // namespace cfile

@@ -514,6 +514,7 @@ TEST(Malformed, UnknownFeaturesAndCodecsAreNamed) {
   const VerifyReport report = Verify(*reader);
   ASSERT_EQ(report.damages.size(), 1u);
   EXPECT_TRUE(absl::IsUnimplemented(report.damages[0].status)) << report.damages[0].status;
+  EXPECT_THAT(std::string(report.damages[0].status.message()), HasSubstr("743"));
 }
 
 }  // namespace cfile::malformed_test

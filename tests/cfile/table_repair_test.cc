@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/core/format/compression.h"
+#include "cfile/core/format/file_metadata.h"
 #include "cfile/parts/table/commit/part_copy.h"
 #include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/table.h"
@@ -571,6 +573,32 @@ TEST_F(TableRepairTest, ErrorsOfTheStorageRemoveNoRows) {
   EXPECT_EQ(report->parts[1].state, State::kDamaged);
   EXPECT_TRUE(absl::IsUnavailable(Repair(storage, {.salvage = true}).status()));
   EXPECT_TRUE(absl::IsUnavailable(Repair(storage, {.drop_damaged = true}).status()));
+}
+
+// A file with a codec that this build lacks may be sound, so it is not damaged, and no row of its
+// part is removed.
+TEST_F(TableRepairTest, UnknownCodecsAreNoDamage) {
+  if (!CheckCompressionBuiltIn(Compression::kZstd).ok()) GTEST_SKIP() << "zstd is not built in";
+  options_.compression = Compression::kZstd;
+  AppendParts(2);
+  const std::string path = Files(Names()[1] + "/0001")[0];
+  std::string file = Bytes(path);
+  FileInfo info = Reader::Open(NewMemorySource({file.begin(), file.end()}))->info();
+  file.resize(file.size() - info.footer_size_bytes);
+  ASSERT_EQ(info.compression, Compression::kZstd);
+  info.compression = Compression{105};
+  encodings::ByteWriter footer;
+  internal::AppendFooter(info, /*extensions=*/true, footer);
+  file.append(footer.span().begin(), footer.span().end());
+  Write(path, file);
+  EXPECT_TRUE(
+      absl::IsUnimplemented(TableReader::Open(storage_)->VerifyColumn(1, 1).damages[0].status));
+  for (const bool lost : {false, true}) {
+    if (lost) LoseTable();
+    const RepairReport report = MustRepair({.salvage = true, .null_lost = true});
+    EXPECT_EQ(report.parts[1].state, State::kKept) << report.parts[1].reason;
+    EXPECT_EQ(report.num_rows, 2 * kRows);
+  }
 }
 
 // With null_lost, a row stays only if it has a value that can be read, and the order of the rows

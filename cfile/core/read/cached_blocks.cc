@@ -39,42 +39,37 @@ CachedBlocks::File CachedBlocks::FileOf(std::string_view identity) {
 }
 
 void CachedBlocks::Shard::Rehash(size_t num_buckets) {
-  buckets = std::vector<Place>(num_buckets, entries.end());
-  for (Place place = entries.begin(); place != entries.end(); ++place) Link(place);
+  buckets = std::vector<Entry*>(num_buckets);
+  for (Entry& entry : entries) Link(entry);
 }
 
 void CachedBlocks::Shard::RemoveLast() {
-  const Place last = std::prev(entries.end());
-  Place* link = &Bucket(last->key);
-  while (*link != last) link = &(*link)->next;
-  *link = last->next;
-  counters.size_bytes -= last->size_bytes;
+  const Entry& last = entries.back();
+  Entry** link = &Bucket(last.key);
+  while (*link != &last) link = &(*link)->next;
+  *link = last.next;
+  counters.size_bytes -= last.size_bytes;
   entries.pop_back();
 }
 
 std::shared_ptr<const ResidentBlock> CachedBlocks::Find(const Key& key) {
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
-  const Place found = shard.Find(key);
-  if (found == shard.entries.end()) {
+  Entry* found = shard.Find(key);
+  if (found == nullptr) {
     ++shard.counters.misses;
     return nullptr;
   }
   ++shard.counters.hits;
-  // A move also writes to the entry's neighbours in the list. To make few moves, an entry stays in
-  // its place until the insertions since its last move are more than a quarter of the entries.
-  if (shard.insertions - found->moved > shard.entries.size() / 4) {
-    shard.entries.splice(shard.entries.begin(), shard.entries, found);
-    found->moved = shard.insertions;
-  }
+  found->used = true;
   return found->block;
 }
 
 std::shared_ptr<const ResidentBlock> CachedBlocks::Peek(const Key& key) {
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
-  const Place found = shard.Find(key);
-  return found == shard.entries.end() ? nullptr : found->block;
+  const Entry* found = shard.Find(key);
+  return found == nullptr ? nullptr : found->block;
 }
 
 void CachedBlocks::Insert(const Key& key, std::shared_ptr<const ResidentBlock> block) {
@@ -83,32 +78,33 @@ void CachedBlocks::Insert(const Key& key, std::shared_ptr<const ResidentBlock> b
   if (size_bytes > shard_capacity_bytes_) return;
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
-  if (shard.Find(key) != shard.entries.end()) return;  // another thread stored the block
+  if (shard.Find(key) != nullptr) return;  // another thread stored the block
   const size_t buckets = shard.buckets.size();
   if (shard.entries.size() >= buckets) shard.Rehash(std::max(kFewestBuckets, 2 * buckets));
-  shard.entries.push_front({.key = key,
-                            .block = std::move(block),
-                            .size_bytes = size_bytes,
-                            .moved = ++shard.insertions});
-  shard.Link(shard.entries.begin());
+  MakeRoom(shard, size_bytes);
+  shard.entries.push_front({.key = key, .block = std::move(block), .size_bytes = size_bytes});
+  shard.Link(shard.entries.front());
   shard.counters.size_bytes += size_bytes;
-  MakeRoom(shard);
 }
 
 void CachedBlocks::Grow(const Key& key, size_t size_bytes) {
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
-  const Place found = shard.Find(key);
-  if (found == shard.entries.end()) return;
+  Entry* found = shard.Find(key);
+  if (found == nullptr) return;
   found->size_bytes += size_bytes;
   shard.counters.size_bytes += size_bytes;
-  MakeRoom(shard);
+  MakeRoom(shard, 0);
 }
 
-// Evicts blocks until the shard is within its capacity. Precondition: the caller holds the shard's
-// lock.
-void CachedBlocks::MakeRoom(Shard& shard) const {
-  while (shard.counters.size_bytes > shard_capacity_bytes_) {
+// Evicts blocks until the shard has room for `size_bytes` more. Keeps each used block once.
+// Preconditions: the caller holds the shard's lock; size_bytes <= shard_capacity_bytes_.
+void CachedBlocks::MakeRoom(Shard& shard, size_t size_bytes) const {
+  while (shard.counters.size_bytes + size_bytes > shard_capacity_bytes_) {
+    if (std::exchange(shard.entries.back().used, false)) {
+      shard.entries.splice(shard.entries.begin(), shard.entries, std::prev(shard.entries.end()));
+      continue;
+    }
     shard.RemoveLast();
     ++shard.counters.evictions;
   }

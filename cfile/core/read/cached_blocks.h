@@ -28,7 +28,8 @@ struct ResidentBlock {
   mutable SeekIndexSlot seek_index;
 };
 
-// A cache of blocks. Each shard evicts blocks in about the order of their last uses. Thread-safe.
+// A cache of blocks. Each shard evicts its oldest block that was not used since it was inserted or
+// last kept (the algorithm CLOCK). Thread-safe.
 class CachedBlocks {
  public:
   explicit CachedBlocks(size_t capacity_bytes)
@@ -77,34 +78,33 @@ class CachedBlocks {
     Key key;
     std::shared_ptr<const ResidentBlock> block;
     size_t size_bytes;
-    uint64_t moved = 0;                    // Shard::insertions when the entry came to the front
-    std::list<Entry>::iterator next = {};  // in the same bucket
+    bool used = false;      // since it was inserted, or since MakeRoom kept it
+    Entry* next = nullptr;  // in the same bucket
   };
-  using Place = std::list<Entry>::iterator;
   // The entries are in a list, and also in a hash table: each bucket has a chain of entries. So
   // finding a block usually reads one bucket and one entry. A failed allocation changes no entry.
   struct Shard {
     mutable std::mutex mutex;
-    std::list<Entry> entries;    // about in the order of their last uses, the latest first
-    std::vector<Place> buckets;  // a power of two of them; entries.end(): an empty bucket
-    uint64_t insertions = 0;
+    std::list<Entry> entries;     // those that were inserted or kept last come first
+    std::vector<Entry*> buckets;  // a power of two of them; nullptr: an empty bucket
     BlockCache::Counters counters;
 
-    Place& Bucket(const Key& key) {
+    Entry*& Bucket(const Key& key) {
       return buckets[absl::HashOf(key) >> 16 & (buckets.size() - 1)];
     }
-    Place Find(const Key& key) {
-      Place place = buckets.empty() ? entries.end() : Bucket(key);
-      while (place != entries.end() && !(place->key == key)) place = place->next;
-      return place;
+    // Returns nullptr if there is no entry of `key`.
+    Entry* Find(const Key& key) {
+      Entry* entry = buckets.empty() ? nullptr : Bucket(key);
+      while (entry != nullptr && !(entry->key == key)) entry = entry->next;
+      return entry;
     }
-    void Link(Place place) { place->next = std::exchange(Bucket(place->key), place); }
+    void Link(Entry& entry) { entry.next = std::exchange(Bucket(entry.key), &entry); }
     void Rehash(size_t num_buckets);
     void RemoveLast();
   };
 
   Shard& ShardOf(const Key& key) { return shards_[absl::HashOf(key) % num_shards_]; }
-  void MakeRoom(Shard& shard) const;
+  void MakeRoom(Shard& shard, size_t size_bytes) const;
 
   const size_t num_shards_;
   const size_t shard_capacity_bytes_;

@@ -95,7 +95,9 @@ void Transfer::Finish(CURLcode code) {
         "the response has ", response_.body_bytes, " bytes instead of ", request_.out.size()));
   } else if (code != CURLE_OK) {
     const char* text = error_[0] != 0 ? error_.data() : curl_easy_strerror(code);
-    response_.transport = absl::UnavailableError(Printable(text));
+    // libcurl's text about a stalled transfer does not say that a time limit ended it.
+    const char* cause = code == CURLE_OPERATION_TIMEDOUT ? "timed out: " : "";
+    response_.transport = absl::UnavailableError(absl::StrCat(cause, Printable(text)));
   }
 }
 

@@ -104,14 +104,16 @@ void CheckParts(const TableReader& table, std::vector<SurveyedPart>& parts) {
 }  // namespace
 
 absl::Status CheckFile(const TableReader& table, size_t part, size_t column) {
-  const auto reader = table.OpenColumn(part, column);
   // A file that exceeds a limit, or has a codec that this build lacks, may be intact.
-  if (absl::IsOutOfRange(reader.status()) || absl::IsUnimplemented(reader.status())) {
-    return absl::OkStatus();
+  const auto may_be_intact = [](const absl::Status& status) {
+    return absl::IsOutOfRange(status) || absl::IsUnimplemented(status);
+  };
+  const absl::Status opened = table.OpenColumn(part, column).status();
+  if (!opened.ok()) return may_be_intact(opened) ? absl::OkStatus() : opened;
+  for (const Damage& damage : table.VerifyColumn(part, column).damages) {
+    if (!may_be_intact(damage.status)) return damage.status;
   }
-  CFILE_RETURN_IF_ERROR(reader.status());
-  const VerifyReport report = table.VerifyColumn(part, column);
-  return report.damages.empty() ? absl::OkStatus() : report.damages[0].status;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<SurveyedTable> SurveyTable(const std::shared_ptr<Storage>& shared, bool force,
