@@ -205,6 +205,27 @@ TEST(Pieces, SearchesOfNumbersFindTheSameRows) {
     TestSearches<int64_t>(ColumnType::Int64(), encoding, numbers);
 }
 
+// A search that reads a whole block, which does not stay in the cache, is followed by searches that
+// read pieces again.
+TEST(Pieces, ManySearchesInALargeFileReadFewBytes) {
+  const std::vector<int64_t> numbers = Numbers(150'000);
+  const Bytes file = Write<int64_t>(ColumnType::Int64(),
+                                    {.encoding = Encoding::kPlain, .value_index = true}, numbers);
+  const auto source = std::make_shared<LocalSource>(file);
+  ReaderOptions options;
+  options.block_cache = std::make_shared<BlockCache>(100 << 10);  // a piece table, but no block
+  auto cursor = *Reader::Open(source, options)->NewCursor<int64_t>();
+  std::mt19937_64 random(7);
+  constexpr uint64_t kSearches = 1000;
+  for (uint64_t i = 0; i < kSearches; ++i) {
+    const int64_t key = numbers[random() % numbers.size()];
+    const auto found = cursor.SeekToKey(key);
+    ASSERT_TRUE(found.ok() && found->exact) << found.status();
+    ASSERT_EQ(cursor.Next(1)->values[0], key);
+  }
+  EXPECT_LE(source->bytes / kSearches, 50 * 1024);
+}
+
 template <typename T>
 bool Same(const T& a, const T& b) {
   if constexpr (std::is_same_v<T, std::string_view>) {

@@ -29,31 +29,35 @@ class LoadedNode : public IndexNode {
   SeekIndexSlot& seek_index(uint32_t i) const { return seek_indexes_[i]; }
 
   // True if the checksum of entry i's whole block was verified before.
-  bool verified(uint32_t i) const { return Reads(i) >= kVerified; }
+  bool verified(uint32_t i) const { return (Reads(i) & kVerified) != 0; }
   // True if the block was verified and is used in place, in the memory of the source.
   bool in_place(uint32_t i) const { return Reads(i) == kInPlace; }
+  // The whole block was read and verified. If it is not used in place, it may leave the cache, so
+  // that parts are worth reading again.
   void SetVerified(uint32_t i, bool in_place) const {
     SetReads(i, in_place ? kInPlace : kVerified);
   }
   // The first kMostPartReads reads of entry i's block may read a part of the block. Each of them
-  // verifies its part again. Later reads read the whole block, which is verified only once.
-  // Concurrent calls of CountPartRead may count as one.
-  bool MayReadPart(uint32_t i) const { return Reads(i) < kMostPartReads; }
+  // verifies its part again. The next read reads the whole block. Concurrent calls of
+  // CountPartRead may count as one.
+  bool MayReadPart(uint32_t i) const { return PartReads(Reads(i)) < kMostPartReads; }
   void CountPartRead(uint32_t i) const {
     const uint8_t reads = Reads(i);
-    if (reads < kMostPartReads) SetReads(i, reads + 1);
+    if (PartReads(reads) < kMostPartReads) SetReads(i, reads + 1);
   }
-  // From now on, MayReadPart returns false for entry i.
+  // From now on, MayReadPart returns false for entry i, until the whole block is read.
   void StopPartReads(uint32_t i) const {
-    if (MayReadPart(i)) SetReads(i, kMostPartReads);
+    const uint8_t reads = Reads(i);
+    if (PartReads(reads) < kMostPartReads) SetReads(i, (reads & kVerified) | kMostPartReads);
   }
 
  private:
-  // An element of reads_ is the number of times that only a part of the entry's block was read.
-  // After the checksum of the whole block was verified, it is kInPlace or kVerified.
+  // An element of reads_ is the number of times that only a part of the entry's block was read,
+  // since the whole block was read last, and kVerified if it was read; or kInPlace.
   static constexpr uint8_t kMostPartReads = 8;
-  static constexpr uint8_t kVerified = 254;
+  static constexpr uint8_t kVerified = 128;
   static constexpr uint8_t kInPlace = 255;
+  static int PartReads(uint8_t reads) { return reads & ~kVerified; }
   uint8_t Reads(uint32_t i) const { return reads_[i].load(std::memory_order_relaxed); }
   void SetReads(uint32_t i, int reads) const {
     reads_[i].store(static_cast<uint8_t>(reads), std::memory_order_relaxed);
