@@ -75,6 +75,7 @@ def test_two_threads_scan_one_object_at_the_same_time(large):
 @pytest.mark.parametrize("call", ["count", "to_arrow", "to_polars", "verify", "write", "blocks", "batches"])
 def test_keyboard_interrupt(large, tmp, call):
     """The signal arrives before the call, so that its handler runs in the call or never."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores the signal
     condition = (col("s") == "absent") | (col("n") == -5)
     rows = large.scan(condition)
     calls = {"count": rows.count, "to_arrow": rows.to_arrow, "to_polars": rows.to_polars, "verify": large.verify,
@@ -93,6 +94,7 @@ def test_keyboard_interrupt(large, tmp, call):
             if call == "write":
                 shutil.rmtree(tmp / "copy")
     timer.join()
+    signal.signal(signal.SIGINT, before)
     if call == "write" and not finished:
         assert os.listdir(tmp) == []
     assert large.scan(col("n") == 3).count() == 4000  # the object is as before
