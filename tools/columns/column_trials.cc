@@ -21,14 +21,6 @@ double PerSecond(uint64_t amount, double seconds) {
   return seconds > 0 ? static_cast<double>(amount) / seconds : 0;
 }
 
-// Whether reading the sample decodes values. The reader returns some forms where they are in the
-// block, and then reads faster than a core can write memory.
-bool IsDecoded(const Sample& sample, const Trial& trial) {
-  // No core writes memory at this speed.
-  constexpr double kMostBytesPerSecond = 1e11;
-  return PerSecond(sample.decoded_bytes, trial.decode_seconds) < kMostBytesPerSecond;
-}
-
 // The first file of the column that has rows; nullopt if there is none.
 absl::StatusOr<std::optional<Reader>> FirstFile(const StoredColumn& column) {
   if (column.file) return column.file;
@@ -173,7 +165,6 @@ Table TableOf(const ColumnTrials& trials, bool json) {
       continue;
     }
     const Trial& result = *trial.result;
-    const bool decodes = IsDecoded(sample, result);
     const auto add = [&](const char* name, double value) {
       record.Add(name, value, absl::StrFormat("%.2f", value));
     };
@@ -188,14 +179,14 @@ Table TableOf(const ColumnTrials& trials, bool json) {
     add("bits_per_value", BitsPerValue(result.file_bytes, sample.num_entries));
     add("ratio", Ratio(result.file_bytes, smallest));
     add_speeds("encode", result.encode_seconds, true);
-    add_speeds("decode", result.decode_seconds, decodes);
-    record.AddJson({{"decoded", decodes}, {"blocks", result.totals.encodings}});
+    add_speeds("decode", result.decode_seconds, result.decoded);
+    record.AddJson({{"decoded", result.decoded}, {"blocks", result.totals.encodings}});
     // Marks the form of the file and the form that automatic choice takes.
     record.AddText("marks", absl::StrCat(in_file ? "<- file" : "", in_file && automatic ? ", " : "",
                                          automatic ? "<- automatic" : ""));
     std::string note = NoteOf(trial);
     if (!note.empty()) record.AddJson({{"note", note}});
-    if (!decodes) {
+    if (!result.decoded) {
       absl::StrAppend(&note, note.empty() ? "" : ", ", "not decoded: the block is read in place");
     }
     record.AddText("note", note);

@@ -28,6 +28,7 @@ struct Trial {
   ColumnTotals totals;
   double encode_seconds = 0;  // to write this file into memory
   double decode_seconds = 0;  // to read all its values from memory
+  bool decoded = false;       // false: the reader returned all values where they are in the blocks
 };
 
 class Sample {

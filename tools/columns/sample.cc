@@ -92,8 +92,9 @@ class TypedSample final : public Sample {
                                         {.max_block_size_bytes = options.max_block_size_bytes,
                                          .max_dictionary_values = options.max_dictionary_values}));
     uint64_t entries = 0;
-    CFILE_ASSIGN_OR_RETURN(trial.decode_seconds,
-                           ShortestTime([&] { return CountEntries(file, entries); }));
+    CFILE_ASSIGN_OR_RETURN(trial.decode_seconds, ShortestTime([&] {
+                             return CountEntries(file, bytes, entries, trial.decoded);
+                           }));
     if (entries != num_entries) {
       return absl::InternalError(
           absl::StrCat("read ", entries, " of ", num_entries, " values again"));
@@ -112,14 +113,21 @@ class TypedSample final : public Sample {
     return absl::OkStatus();
   }
 
-  // Reads all values of the file.
-  static absl::Status CountEntries(const Reader& file, uint64_t& entries) {
+  // Reads all values of the file, whose bytes are `bytes`.
+  static absl::Status CountEntries(const Reader& file, std::span<const uint8_t> bytes,
+                                   uint64_t& entries, bool& decoded) {
     entries = 0;
+    decoded = false;
     CFILE_ASSIGN_OR_RETURN(const auto reader, ReadRows<T>(ColumnOf(file)));
     for (;;) {
       CFILE_ASSIGN_OR_RETURN(const Rows<T> rows, reader(kMaxBatchRows));
       if (rows.empty()) return absl::OkStatus();
       entries += rows.size();
+      for (const auto& values : {rows.flat.values, rows.levels.values}) {
+        const auto* begin = reinterpret_cast<const uint8_t*>(values.data());
+        const bool in_place = begin >= bytes.data() && begin < bytes.data() + bytes.size();
+        decoded |= !values.empty() && !in_place;
+      }
     }
   }
 
