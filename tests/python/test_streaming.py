@@ -180,15 +180,15 @@ def test_offsets_do_not_grow(path):
     append(path, 0, 1)
     stream = Stream(path)
     largest = 0
-    for number in range(1, 60):
+    for number in range(1, 200):
         append(path, number, number + 1)
         stream.run()
         largest = max(largest, len(json.dumps(stream.offset)))
         cfile.compact(path)
-        if number % 15 == 0:
+        if number % 50 == 0:
             cfile.collect_garbage(path, 0)
     stream.run()
-    assert stream.rows == list(range(60)) and largest < 300
+    assert stream.rows == list(range(200)) and largest < 300
 
 
 @pytest.mark.parametrize("seed", range(12))

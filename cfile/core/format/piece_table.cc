@@ -160,6 +160,20 @@ absl::StatusOr<std::optional<Piece>> FindPieceOfRow(const PieceRecord& record, u
   return found;
 }
 
+absl::Status MakePieceBody(const Piece& piece, std::span<const uint8_t> bytes, ByteWriter& body) {
+  if (const uint32_t crc = Crc32c(bytes); crc != piece.crc32c) {
+    return WrongChecksum(piece.crc32c, crc,
+                         StrCat(" of the piece at the block's bytes ", piece.begin, " to ",
+                                piece.begin + piece.size_bytes - 1));
+  }
+  body.Clear();
+  body.Reserve(piece.front.size() + bytes.size() + piece.back.size());
+  body.PutBytes(piece.front);
+  body.PutBytes(bytes);
+  body.PutBytes(piece.back);
+  return absl::OkStatus();
+}
+
 void AppendPiecePlace(const PieceTablePlace& before, const PieceTablePlace& place,
                       ByteWriter& directory) {
   directory.PutVint(place.first_block - before.first_block);

@@ -72,6 +72,11 @@ absl::StatusOr<std::optional<Piece>> FindPiece(const PieceRecord& record, std::s
 // Returns the piece that has row `row` of the block, if any has it.
 absl::StatusOr<std::optional<Piece>> FindPieceOfRow(const PieceRecord& record, uint64_t row);
 
+// Makes `body` the body of a block with the rows of `piece`. `bytes`: the bytes of the block that
+// the piece names. kDataLoss: their checksum is wrong.
+absl::Status MakePieceBody(const Piece& piece, std::span<const uint8_t> bytes,
+                           encodings::ByteWriter& body);
+
 // A piece table, and the offset of the first data block of which it has a record.
 struct PieceTablePlace {
   uint64_t first_block = 0;

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cfile/core/format/crc32c.h"
 #include "cfile/core/format/piece_table.h"
 #include "cfile/core/format/stored_block.h"
 #include "encodings/core/status.h"
@@ -74,8 +73,8 @@ absl::StatusOr<std::optional<LoadedPiece>> FileReader::LoadPieceBy(const LoadedN
   if (!found.ok()) return InBlock(found.status(), source_->name(), pieces.place);
   if (!*found) return std::nullopt;
   const Piece& piece = **found;
-  const size_t size = piece.front.size() + piece.size_bytes + piece.back.size();
-  if (size > options_.max_block_size_bytes) return std::nullopt;
+  if (piece.front.size() + piece.size_bytes + piece.back.size() > options_.max_block_size_bytes)
+    return std::nullopt;
 
   std::span<const uint8_t> bytes;
   const uint64_t offset = pointer.offset + piece.begin;
@@ -91,19 +90,10 @@ absl::StatusOr<std::optional<LoadedPiece>> FileReader::LoadPieceBy(const LoadedN
     if (!status.ok()) return InBlock(status, source_->name(), pointer);
     bytes = {to, piece.size_bytes};
   }
-  if (const uint32_t crc = Crc32c(bytes); crc != piece.crc32c) {
-    return InBlock(WrongChecksum(piece.crc32c, crc,
-                                 StrCat(" of the piece at the block's bytes ", piece.begin, " to ",
-                                        piece.begin + piece.size_bytes - 1)),
-                   source_->name(), pointer);
-  }
+  if (absl::Status status = MakePieceBody(piece, bytes, buffer.uncompressed); !status.ok())
+    return InBlock(status, source_->name(), pointer);
   leaf.CountPartRead(entry);
   usage_.CountBlockRead();
-  buffer.uncompressed.Clear();
-  buffer.uncompressed.Reserve(size);
-  buffer.uncompressed.PutBytes(piece.front);
-  buffer.uncompressed.PutBytes(bytes);
-  buffer.uncompressed.PutBytes(piece.back);
   return LoadedPiece{.body = buffer.uncompressed.span(),
                      .encoding = pieces.record.encoding,
                      .first_ordinal = uint64_t{pieces.record.first_ordinal} + piece.first_row,

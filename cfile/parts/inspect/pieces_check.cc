@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "cfile/core/format/crc32c.h"
 #include "cfile/core/format/data_block.h"
 #include "cfile/core/format/key_codec.h"
 #include "cfile/core/format/piece_table.h"
@@ -75,14 +74,13 @@ class PieceChecker {
     const auto damaged = [&](const auto&... what) {
       return DataLoss("the piece from row ", piece.first_row, " of the block on: ", what...);
     };
-    if (const uint32_t crc = Crc32c(bytes); crc != piece.crc32c)
-      return damaged(WrongChecksum(piece.crc32c, crc).message());
-    body_.assign(piece.front.begin(), piece.front.end());
-    body_.insert(body_.end(), bytes.begin(), bytes.end());
-    body_.insert(body_.end(), piece.back.begin(), piece.back.end());
-    const DataBlock body{
-        .encoding = encoding, .present_count = piece.num_rows, .first_ordinal = 0, .values = body_};
-    if (absl::Status status = piece_.Open(body, 0); !status.ok()) return damaged(status.message());
+    absl::Status status = MakePieceBody(piece, bytes, body_);
+    if (!status.ok()) return damaged(status.message());
+    const DataBlock body{.encoding = encoding,
+                         .present_count = piece.num_rows,
+                         .first_ordinal = 0,
+                         .values = body_.span()};
+    if (status = piece_.Open(body, 0); !status.ok()) return damaged(status.message());
     CFILE_ASSIGN_OR_RETURN(const std::string first, KeyAt(piece_, 0));
     CFILE_ASSIGN_OR_RETURN(const std::string in_block, KeyAt(block_, piece.first_row));
     if (first != in_block) return damaged("its first value is not that of the block at this row");
@@ -98,7 +96,7 @@ class PieceChecker {
   BlockCursor piece_;
   BlockBuffer buffer_;
   std::vector<uint8_t> stored_;
-  std::vector<uint8_t> body_;
+  encodings::ByteWriter body_;
 };
 
 }  // namespace
