@@ -14,10 +14,10 @@ class CachedBlocks;
 }  // namespace internal
 
 // Keeps data blocks that a seek had to read or to decompress. They are verified and ready to
-// decode, and their seek indexes are kept with them. When the cache is full, it evicts blocks in
-// roughly the order of their last uses; a block that was used recently can be evicted, too. Scans
-// use cached blocks but add none, so a scan does not evict the blocks of seeks. Blocks that lie
-// uncompressed in a mapped file are never cached: they are in memory already.
+// decode, and their seek indexes are kept with them. When the cache is full, it evicts old blocks
+// that were not used lately. Scans use cached blocks but add none, so a scan does not evict the
+// blocks of seeks. Blocks that lie uncompressed in a mapped file are never cached, because they are
+// in memory already.
 //
 // Thread-safe. Readers of any files may share one cache. An evicted block stays in memory as long
 // as a cursor uses it. The cache is divided into at most 16 shards of at least 1 MiB each; a cache

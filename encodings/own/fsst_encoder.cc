@@ -345,7 +345,8 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
 
   // The current block: the sizes of all values, shared with the value before and not shared, the
   // bytes that are not shared, and where the text of each group begins. The first value of a group
-  // is stored whole; group_shared_ says how many of its bytes are also those of the value before.
+  // is stored whole. group_shared_ has the length of the prefix that it shares with the value
+  // before it.
   ByteWriter text_;
   std::vector<uint32_t> shared_;
   std::vector<uint32_t> suffixes_;

@@ -205,8 +205,8 @@ TEST(Pieces, SearchesOfNumbersFindTheSameRows) {
     TestSearches<int64_t>(ColumnType::Int64(), encoding, numbers);
 }
 
-// A search that reads a whole block, which does not stay in the cache, is followed by searches that
-// read pieces again.
+// After a search has read a whole block that the cache does not keep, the next searches read pieces
+// again.
 TEST(Pieces, ManySearchesInALargeFileReadFewBytes) {
   const std::vector<int64_t> numbers = Numbers(150'000);
   const Bytes file = Write<int64_t>(ColumnType::Int64(),

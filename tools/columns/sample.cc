@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <span>
 #include <type_traits>
 
@@ -125,7 +126,8 @@ class TypedSample final : public Sample {
       entries += rows.size();
       for (const auto& values : {rows.flat.values, rows.levels.values}) {
         const auto* begin = reinterpret_cast<const uint8_t*>(values.data());
-        const bool in_place = begin >= bytes.data() && begin < bytes.data() + bytes.size();
+        const bool in_place = std::greater_equal<>()(begin, bytes.data()) &&
+                              std::less<>()(begin, bytes.data() + bytes.size());
         decoded |= !values.empty() && !in_place;
       }
     }

@@ -97,7 +97,7 @@ void CachedBlocks::Grow(const Key& key, size_t size_bytes) {
   MakeRoom(shard, 0);
 }
 
-// Evicts blocks until the shard has room for `size_bytes` more. Keeps each used block once.
+// Evicts blocks until the shard has room for `size_bytes` more.
 // Preconditions: the caller holds the shard's lock; size_bytes <= shard_capacity_bytes_.
 void CachedBlocks::MakeRoom(Shard& shard, size_t size_bytes) const {
   while (shard.counters.size_bytes + size_bytes > shard_capacity_bytes_) {

@@ -28,8 +28,9 @@ struct ResidentBlock {
   mutable SeekIndexSlot seek_index;
 };
 
-// A cache of blocks. Each shard evicts its oldest block that was not used since it was inserted or
-// last kept (the algorithm CLOCK). Thread-safe.
+// A cache of blocks. Thread-safe. When a shard is full, it looks at its oldest block. If the block
+// was used since the last look, it becomes the newest; otherwise it is evicted. This is the
+// algorithm CLOCK.
 class CachedBlocks {
  public:
   explicit CachedBlocks(size_t capacity_bytes)
@@ -78,14 +79,14 @@ class CachedBlocks {
     Key key;
     std::shared_ptr<const ResidentBlock> block;
     size_t size_bytes;
-    bool used = false;      // since it was inserted, or since MakeRoom kept it
+    bool used = false;      // since it was inserted, or since MakeRoom made it the newest
     Entry* next = nullptr;  // in the same bucket
   };
   // The entries are in a list, and also in a hash table: each bucket has a chain of entries. So
   // finding a block usually reads one bucket and one entry. A failed allocation changes no entry.
   struct Shard {
     mutable std::mutex mutex;
-    std::list<Entry> entries;     // those that were inserted or kept last come first
+    std::list<Entry> entries;     // the newest first
     std::vector<Entry*> buckets;  // a power of two of them; nullptr: an empty bucket
     BlockCache::Counters counters;
 

@@ -32,8 +32,8 @@ class LoadedNode : public IndexNode {
   bool verified(uint32_t i) const { return (Reads(i) & kVerified) != 0; }
   // True if the block was verified and is used in place, in the memory of the source.
   bool in_place(uint32_t i) const { return Reads(i) == kInPlace; }
-  // The whole block was read and verified. If it is not used in place, it may leave the cache, so
-  // that parts are worth reading again.
+  // Call this when the whole block was read and verified. Unless the block is used in place, the
+  // count of CountPartRead begins again, because the cache may evict the block.
   void SetVerified(uint32_t i, bool in_place) const {
     SetReads(i, in_place ? kInPlace : kVerified);
   }
@@ -45,15 +45,15 @@ class LoadedNode : public IndexNode {
     const uint8_t reads = Reads(i);
     if (PartReads(reads) < kMostPartReads) SetReads(i, reads + 1);
   }
-  // From now on, MayReadPart returns false for entry i, until the whole block is read.
+  // Makes MayReadPart return false for entry i until SetVerified is called.
   void StopPartReads(uint32_t i) const {
     const uint8_t reads = Reads(i);
     if (PartReads(reads) < kMostPartReads) SetReads(i, (reads & kVerified) | kMostPartReads);
   }
 
  private:
-  // An element of reads_ is the number of times that only a part of the entry's block was read,
-  // since the whole block was read last, and kVerified if it was read; or kInPlace.
+  // An element of reads_ counts the reads of parts of the entry's block. When the whole block was
+  // verified, the element becomes kVerified, to which later reads of parts are added, or kInPlace.
   static constexpr uint8_t kMostPartReads = 8;
   static constexpr uint8_t kVerified = 128;
   static constexpr uint8_t kInPlace = 255;

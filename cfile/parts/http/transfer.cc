@@ -95,7 +95,7 @@ void Transfer::Finish(CURLcode code) {
         "the response has ", response_.body_bytes, " bytes instead of ", request_.out.size()));
   } else if (code != CURLE_OK) {
     const char* text = error_[0] != 0 ? error_.data() : curl_easy_strerror(code);
-    // libcurl's text about a stalled transfer does not say that a time limit ended it.
+    // If a transfer is too slow, libcurl's text does not say that a time limit was exceeded.
     const char* cause = code == CURLE_OPERATION_TIMEDOUT ? "timed out: " : "";
     response_.transport = absl::UnavailableError(absl::StrCat(cause, Printable(text)));
   }
